@@ -1,0 +1,44 @@
+# Every target makes its own .venv with the machine's python3 and pip; nothing has to be done before.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.PHONY: help install demo test test-slow check format bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+install: $(STAMP)  ## make .venv with the pinned versions
+
+demo: $(STAMP)  ## the whole story in about three minutes
+	$(BIN)/optac demo
+
+test: $(STAMP)  ## the default tests, under eight minutes on two cores
+	$(PYTEST)
+
+test-slow: $(STAMP)  ## the long tests
+	$(PYTEST) -m slow
+
+check: $(STAMP)  ## format, lint, spelling, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/codespell
+	$(BIN)/mypy
+
+format: $(STAMP)  ## rewrite the code in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)  ## every bench, with the peers installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/optac bench
+
+clean:  ## remove .venv and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,35 @@
+"""Reinforcement learning in low-rank Markov decision processes.
+
+The public names load on first use, so that `import optac` costs nothing and the finite half never
+loads JAX or MuJoCo.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from optac.algorithms import solve as solve
+    from optac.mdp import LowRankMDP as LowRankMDP
+    from optac.mdp import from_gymnasium as from_gymnasium
+    from optac.mdp import make_problem as make_problem
+
+_HOMES = {
+    "LowRankMDP": "optac.mdp",
+    "from_gymnasium": "optac.mdp",
+    "make_problem": "optac.mdp",
+    "solve": "optac.algorithms",
+}
+
+__all__ = ["LowRankMDP", "__version__", "from_gymnasium", "make_problem", "solve"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'optac' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

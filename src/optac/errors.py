@@ -1,0 +1,29 @@
+"""What optac raises at its users: one tree, each error a sentence that says what was given, what is allowed, what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class OptacError(Exception):
+    """Anything optac refuses or could not finish."""
+
+
+class InvalidInput(OptacError, ValueError):
+    """The caller's input is wrong; the message says what is allowed. The command exits with 2."""
+
+
+class InvalidProblem(InvalidInput):
+    """Arrays that do not describe a low-rank MDP; the message names the first offending (h, s, a)."""
+
+
+class RunFailed(OptacError):
+    """A run could not go on. The command exits with 1."""
+
+
+def unknown_name(kind: str, given: str, known: Iterable[str]) -> InvalidInput:
+    """The error for a name that is not in a list of names, the nearest known ones first."""
+    names = sorted(known)
+    near = difflib.get_close_matches(given, names, n=len(names), cutoff=0.5)
+    ordered = near + [name for name in names if name not in near]
+    listing = ", ".join(ordered) if ordered else "(none)"
+    return InvalidInput(f"unknown {kind} {given!r}; known, nearest first: {listing}")
