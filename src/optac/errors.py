@@ -1,4 +1,4 @@
-"""What optac raises at its users: one tree, each error a sentence that says what was given, what is allowed, what to do."""
+"""What optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
 
 import difflib
 from collections.abc import Iterable

@@ -1,0 +1,1 @@
+"""What to run, running it, and the store of runs."""

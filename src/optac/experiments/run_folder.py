@@ -1,0 +1,264 @@
+"""One run's folder: config.json, metrics.jsonl, checkpoints/ and status.json, safe against kills and rivals.
+
+`config.json` is written first and says everything that determines the run. `metrics.jsonl` only grows,
+except when a resumed run cuts off the rows past its checkpoint. `status.json` is replaced whole. A lock file
+names the process that owns the folder. Nothing here knows what kind of run it holds.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from optac.errors import InvalidInput, RunFailed
+
+State = Literal["running", "finished", "failed", "interrupted"]
+Row = dict[str, Any]
+
+VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
+
+
+class RunFolderBusy(InvalidInput):
+    """Another living process owns the folder."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a run stands and, when it did not finish, why."""
+
+    state: State
+    why: str | None = None
+
+
+@dataclass
+class RunFolder:
+    """A run on disk. `create` starts one, `open` takes up an existing one; `lock` before writing to it."""
+
+    path: Path
+    _lock_file: int | None = field(default=None, repr=False)
+
+    @classmethod
+    def create(cls, path: Path | str, config: Mapping[str, Any]) -> "RunFolder":
+        """A new folder whose config.json holds `config` and the versions; refuses a folder that has a run.
+
+        The refusal, and the one for a path that can't be written, come before any work is done.
+        """
+        folder = cls(Path(path))
+        if folder.config_path.exists():
+            raise InvalidInput(
+                f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
+            )
+        try:
+            folder.checkpoints.mkdir(parents=True, exist_ok=True)
+            write_json(folder.config_path, {**config, "versions": versions()})
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot write to {folder.path}: {error.strerror or error}; give another folder with --out"
+            ) from error
+        return folder
+
+    @classmethod
+    def open(cls, path: Path | str) -> "RunFolder":
+        """The folder of an existing run."""
+        folder = cls(Path(path))
+        if not folder.config_path.is_file():
+            raise InvalidInput(f"{folder.path} is not a run's folder: it has no config.json")
+        return folder
+
+    @property
+    def config_path(self) -> Path:
+        """Where everything that determines the run is written."""
+        return self.path / "config.json"
+
+    @property
+    def metrics_path(self) -> Path:
+        """Where the rows are, one JSON object a line."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where the checkpoints are."""
+        return self.path / "checkpoints"
+
+    @property
+    def config(self) -> Row:
+        """Everything that determines the run."""
+        return read_json_object(self.config_path)
+
+    def lock(self) -> "RunFolder":
+        """Own the folder until `release` or the end of this process.
+
+        The system drops the lock of a process that dies, so that a dead owner's is simply taken over; the pid
+        and host in the file serve the message for a living one.
+        """
+        try:
+            file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot write to {self.path}: {error.strerror or error}; give another folder with --out"
+            ) from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(file)
+            raise RunFolderBusy(
+                f"{self.path} is in use by {owner}; wait until it ends or give another --out"
+            ) from error
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
+        self._lock_file = file
+        return self
+
+    def release(self) -> None:
+        """Give the folder up."""
+        if self._lock_file is not None:
+            os.ftruncate(self._lock_file, 0)
+            os.close(self._lock_file)
+            self._lock_file = None
+
+    def __enter__(self) -> "RunFolder":
+        return self.lock()
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add one row to the metrics, in one write."""
+        line = json.dumps(row, allow_nan=True) + "\n"
+        with open(self.metrics_path, "ab") as file:
+            file.write(line.encode())
+
+    def rows(self) -> list[Row]:
+        """The rows so far; a torn last line, left by a kill, is not one of them."""
+        return self._complete_rows()[0]
+
+    def cut(self, keep: Callable[[Row], bool]) -> int:
+        """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
+
+        On resume, `keep` says which rows the checkpoint already knew.
+        """
+        if not self.metrics_path.exists():
+            return 0
+        rows, ends = self._complete_rows()
+        kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
+        end = ends[kept - 1] if kept else 0
+        torn = self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+        with open(self.metrics_path, "r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+        return len(rows) - kept + int(torn)
+
+    def set_status(self, state: State, why: str | None = None) -> None:
+        """Say where the run stands; the file is replaced whole."""
+        write_json(self.path / "status.json", {"state": state, "why": why})
+
+    @property
+    def status(self) -> Status | None:
+        """Where the run stands; None when nothing has been said yet."""
+        path = self.path / "status.json"
+        if not path.exists():
+            return None
+        said = read_json_object(path)
+        if said.get("state") not in get_args(State):
+            raise RunFailed(
+                f"{path} is damaged: its state is {said.get('state')!r}; delete it and resume the run"
+            )
+        return Status(said["state"], said.get("why"))
+
+    def _complete_rows(self) -> tuple[list[Row], list[int]]:
+        if not self.metrics_path.exists():
+            return [], []
+        rows: list[Row] = []
+        ends: list[int] = []
+        position = 0
+        lines = self.metrics_path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines[:-1], start=1):
+            position += len(line) + 1
+            row = _parse_row(line)
+            if row is None:
+                if number == len(lines) - 1:
+                    break
+                raise RunFailed(
+                    f"{self.metrics_path} is damaged at line {number}: not a JSON object; "
+                    "remove that line and the ones after it, then resume"
+                )
+            rows.append(row)
+            ends.append(position)
+        return rows, ends
+
+
+def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> str:
+    """A readable id: who runs, on what, a hash of the settings, the seed, as in `sac-Hopper-v5-1a2b3c4d-s0`.
+
+    `kind` is an agent or algorithm, `target` an environment or problem.
+    """
+    canonical = json.dumps(settings, sort_keys=True, default=str)
+    digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
+    parts = [re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-") for part in (kind, target)]
+    return f"{parts[0]}-{parts[1]}-{digest}-s{seed}"
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run's numbers depend on; a library that is not installed is left out."""
+    import optac
+
+    found = {"optac": optac.__version__, "python": platform.python_version(), "platform": sys.platform}
+    for name in VERSIONED:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object so that a reader sees the old file or the new one, never a part."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=2, default=_plain)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def read_json_object(path: Path) -> Row:
+    """The JSON object in a file; a damaged file is a RunFailed that names it."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RunFailed(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
+    return value
+
+
+def _parse_row(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _plain(value: object) -> object:
+    """NumPy scalars and paths as JSON's own types."""
+    if isinstance(value, Path):
+        return str(value)
+    item = getattr(value, "item", None)
+    if item is None:
+        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+    return item()
