@@ -1,0 +1,21 @@
+"""Environments: the paper's six control tasks for Gymnasium, and what the agents ask of any environment.
+
+Importing this package registers the six ids with Gymnasium; MuJoCo loads when one of them is made.
+"""
+
+from optac.environments.checks import check_environment
+from optac.environments.registration import TASKS, make, register_tasks
+from optac.environments.simulator_state import can_save, restore_state, save_state, unsaved_part
+
+register_tasks()
+
+__all__ = [
+    "TASKS",
+    "can_save",
+    "check_environment",
+    "make",
+    "register_tasks",
+    "restore_state",
+    "save_state",
+    "unsaved_part",
+]

@@ -1,0 +1,79 @@
+"""The ids of the six tasks, and how an environment is made from its id."""
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+
+from optac.errors import InvalidInput, unknown_name
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """One of the six tasks: where its class is, how long an episode lasts, and one line about it."""
+
+    entry_point: str
+    episode_steps: int
+    summary: str
+
+
+TASKS = {
+    "optac/Ant-v0": TaskEntry(
+        "optac.environments.mujoco_tasks:Ant",
+        1000,
+        "run forward on four legs; falling does not end the episode",
+    ),
+    "optac/HalfCheetah-v0": TaskEntry(
+        "optac.environments.mujoco_tasks:HalfCheetah", 1000, "run forward on two legs"
+    ),
+    "optac/Hopper-v0": TaskEntry(
+        "optac.environments.mujoco_tasks:Hopper",
+        1000,
+        "hop forward on one leg; falling does not end the episode",
+    ),
+    "optac/Reacher-v0": TaskEntry(
+        "optac.environments.mujoco_tasks:Reacher", 50, "bring a two-link arm's fingertip to a random target"
+    ),
+    "optac/InvertedPendulum-v0": TaskEntry(
+        "optac.environments.mujoco_tasks:InvertedPendulum", 100, "balance a pole on a cart"
+    ),
+    "optac/Pendulum-v0": TaskEntry(
+        "optac.environments.pendulum:Pendulum", 200, "bring a swinging pendulum to rest, hanging down"
+    ),
+}
+
+# Gymnasium ids whose model file makes MuJoCo 4 warn and write MUJOCO_LOG.TXT into the working directory.
+_CLEAN_ENTRY_POINTS = {
+    "HalfCheetah-v4": "optac.environments.clean_cheetah:HalfCheetahV4",
+    "HalfCheetah-v5": "optac.environments.clean_cheetah:HalfCheetahV5",
+}
+
+
+def register_tasks() -> None:
+    """Make the six ids known to Gymnasium; doing it again changes nothing."""
+    for name, task in TASKS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(name, entry_point=task.entry_point, max_episode_steps=task.episode_steps)
+
+
+def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
+    """`gymnasium.make(name, **settings)`, with optac's errors and without HalfCheetah's model warning."""
+    register_tasks()
+    try:
+        spec = gymnasium.spec(name)
+        return gymnasium.make(_clean(spec), **settings)
+    except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound) as error:
+        raise unknown_name("environment", name, gymnasium.registry) from error
+    except (gymnasium.error.Error, ImportError) as error:
+        raise InvalidInput(f"environment {name!r} cannot be made: {error}") from error
+
+
+def _clean(spec: EnvSpec) -> EnvSpec:
+    entry_point = _CLEAN_ENTRY_POINTS.get(spec.id)
+    if entry_point is None:
+        return spec
+    clean = copy.deepcopy(spec)
+    clean.entry_point = entry_point
+    return clean

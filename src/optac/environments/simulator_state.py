@@ -1,0 +1,209 @@
+"""The whole state of an environment, so that a run can be resumed in the middle of an episode, to the bit.
+
+The state of an environment is what its attributes hold, layer by layer through its wrappers: numbers, text,
+arrays, containers of them, random generators, and MuJoCo's data. `save_state` writes all of these down as
+arrays and JSON values; `restore_state` puts them back into another environment made in the same way. An
+environment that holds anything else (a handle to an outside simulator, say) cannot be saved: `unsaved_part`
+names what stands in the way, and its runs resume at an episode's boundary instead.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Space
+from gymnasium.wrappers.utils import RunningMeanStd
+
+from optac.environments.mujoco_state import is_mujoco_constant, is_mujoco_data, read_physics, write_physics
+from optac.errors import InvalidInput
+
+Generator = np.random.Generator
+
+# Facts about how the environment was made; the same in every environment made in that way.
+_FIXED = {"env", "spec", "metadata", "_metadata", "_cached_spec", "_saved_kwargs", "fullpath"}
+_FIXED_PREFIX = "_ezpickle"
+_FIXED_TYPES = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type, partial)
+
+
+class UnsavableState(InvalidInput):
+    """An environment that holds something which cannot be written down."""
+
+
+def save_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
+    """Everything that determines what `env` does next: {"layers": JSON values, name: array, …}.
+
+    "layers" refers to the arrays by name. Raises `UnsavableState` where `can_save` is False.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    layers = [
+        {"class": _class_name(layer), "attributes": _encode_layer(layer, arrays)} for layer in _layers(env)
+    ]
+    return {"layers": layers, **arrays}
+
+
+def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
+    """Put a saved state into `env`, which must have been made as the saved one was, wrappers included."""
+    layers, saved = list(_layers(env)), state["layers"]
+    given, wanted = [_class_name(layer) for layer in layers], [layer["class"] for layer in saved]
+    if given != wanted:
+        raise InvalidInput(
+            f"the saved state is of {' around '.join(wanted)}, the environment is {' around '.join(given)}; "
+            "make the environment as it was made for the saved run."
+        )
+    for layer, record in zip(layers, saved, strict=True):
+        for name, value in record["attributes"].items():
+            try:
+                _restore_attribute(layer, name, value, state)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise InvalidInput(
+                    f"the saved state of {record['class']}.{name} does not fit this environment: {error}"
+                ) from error
+
+
+def can_save(env: gymnasium.Env[Any, Any]) -> bool:
+    """Whether `save_state` can write `env` down."""
+    return unsaved_part(env) is None
+
+
+def unsaved_part(env: gymnasium.Env[Any, Any]) -> str | None:
+    """What stands in the way of saving `env`, in words; None where nothing does."""
+    try:
+        save_state(env)
+    except UnsavableState as error:
+        return str(error)
+    return None
+
+
+def _layers(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]:
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def _class_name(layer: gymnasium.Env[Any, Any]) -> str:
+    return f"{type(layer).__module__}.{type(layer).__qualname__}"
+
+
+def _encode_layer(layer: gymnasium.Env[Any, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    attributes = {}
+    for name, value in vars(layer).items():
+        if name in _FIXED or name.startswith(_FIXED_PREFIX) or _is_constant(value):
+            continue
+        try:
+            attributes[name] = _encode(value, arrays)
+        except UnsavableState as error:
+            raise UnsavableState(f"{_class_name(layer)}.{name} {error}") from None
+    return attributes
+
+
+def _restore_attribute(layer: gymnasium.Env[Any, Any], name: str, value: Any, state: dict[str, Any]) -> None:
+    # A file must not be able to replace a method.
+    if callable(getattr(type(layer), name, None)):
+        raise InvalidInput(f"{name!r} is a method, and no saved state holds one")
+    setattr(layer, name, _decode(value, vars(layer).get(name), state))
+
+
+def _is_constant(value: Any) -> bool:
+    return isinstance(value, _FIXED_TYPES) or is_mujoco_constant(value)
+
+
+def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """`value` as JSON, arrays put aside: a bare int, bool, str or null is itself, the rest is {kind: …}."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return {"float": value.hex()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _encode_array(value, arrays)
+    if type(value) in (list, tuple, set, deque):
+        items = [_encode(item, arrays) for item in (sorted(value) if type(value) is set else value)]
+        return {type(value).__name__: items, **({"maxlen": value.maxlen} if type(value) is deque else {})}
+    if type(value) is dict:
+        return {"dict": [[_encode(key, arrays), _encode(item, arrays)] for key, item in value.items()]}
+    if isinstance(value, Generator):
+        return {"generator": _encode(value.bit_generator.state, arrays)}
+    if isinstance(value, Space):
+        return {"space": None if value._np_random is None else _encode(value.np_random, arrays)}
+    if isinstance(value, RunningMeanStd):
+        return {"running": _encode(vars(value), arrays)}
+    if is_mujoco_data(value):
+        return {"mujoco": _encode(read_physics(value), arrays)}
+    raise UnsavableState(
+        f"is a {type(value).__module__}.{type(value).__qualname__}, which cannot be written down"
+    )
+
+
+def _encode_array(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if value.dtype.hasobject:
+        raise UnsavableState("is an array of Python objects, which cannot be written down")
+    name = f"array-{len(arrays)}"
+    arrays[name] = np.array(value)
+    return {"array" if isinstance(value, np.ndarray) else "scalar": name}
+
+
+def _decode(value: Any, present: Any, state: dict[str, Any]) -> Any:
+    """The value that `_encode` wrote down; `present` is what stands in its place now."""
+    if not isinstance(value, dict):
+        return value
+    (kind, content), *extra = value.items()
+    match kind:
+        case "float":
+            return float.fromhex(content)
+        case "scalar":
+            return state[content][()]
+        case "array":
+            return _restored_array(state[content], present)
+        case "list" | "tuple" | "set" | "deque":
+            items = [_decode(item, None, state) for item in content]
+            if kind == "deque":
+                return deque(items, maxlen=dict(extra)["maxlen"])
+            return {"list": list, "tuple": tuple, "set": set}[kind](items)
+        case "dict":
+            return {_decode(key, None, state): _decode(item, None, state) for key, item in content}
+        case "generator":
+            return _restored_generator(_decode(content, None, state), present)
+        case "space":
+            generator = None if content is None else _decode(content, present._np_random, state)
+            present._np_random = generator
+            return present
+        case "running":
+            vars(present).update(_decode(content, None, state))
+            return present
+        case "mujoco":
+            write_physics(present, _decode(content, None, state))
+            return present
+    raise InvalidInput(
+        f"a saved environment state holds a value of unknown kind {kind!r}; it was not written by optac."
+    )
+
+
+def _restored_array(saved: np.ndarray, present: Any) -> np.ndarray:
+    # In place where possible: the attribute may be a view into another array, MuJoCo's own for instance.
+    if not isinstance(present, np.ndarray) or not present.flags.writeable:
+        return saved.copy()
+    if (present.shape, present.dtype) != (saved.shape, saved.dtype):
+        return saved.copy()
+    present[...] = saved
+    return present
+
+
+def _restored_generator(saved: dict[str, Any], present: Any) -> Generator:
+    if (
+        isinstance(present, Generator)
+        and present.bit_generator.state["bit_generator"] == saved["bit_generator"]
+    ):
+        present.bit_generator.state = saved
+        return present
+    kinds = {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"}
+    if saved["bit_generator"] not in kinds:
+        raise InvalidInput(
+            f"unknown random generator {saved['bit_generator']!r} in a saved environment state"
+        )
+    bit_generator = getattr(np.random, saved["bit_generator"])()
+    bit_generator.state = saved
+    return Generator(bit_generator)
