@@ -1,0 +1,71 @@
+"""ε-greedy on a fitted model: the control that does not explore with a purpose.
+
+Each round plays H episodes of the greedy policy, every action uniform with probability ε, refits the table
+of frequencies and plans in it. What was never seen leads nowhere: its continuation is worth 0, so nothing
+is explored but by chance.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from optac.algorithms.handle import Handle, Sizes
+from optac.array_types import Counts, Probabilities
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel, SimplexClass
+from optac.models.data import add_transitions
+from optac.oracles import Bill, maximum_likelihood, plan
+
+DEFAULT_ITERATIONS = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The one constant of ε-greedy."""
+
+    epsilon: float
+    """ε, the probability of a uniform action"""
+
+
+def constant(sizes: Sizes) -> Settings:
+    """ε = 0.1 throughout."""
+    return Settings(epsilon=0.1)
+
+
+PRESETS = {"practical": constant, "theory": constant}
+
+
+@dataclass(frozen=True)
+class State:
+    """The policy played next, the counts, what was paid."""
+
+    policy: Probabilities
+    counts: Counts
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a round."""
+
+    planned_value: float
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Play, fit, plan."""
+    counts = state.counts.copy()
+    add_transitions(counts, handle.play(state.policy[None], np.zeros(handle.horizon, dtype=np.int64)))
+    frequencies = SimplexClass(rank=handle.states)
+    model, sl_bill = maximum_likelihood(frequencies, counts, None, slack=0.0, rng=rng)
+    seen = LowRankModel(
+        np.where(model.unseen[..., None], 0.0, model.phi), model.mu, model.log_likelihood, model.unseen
+    )
+    planned, pp_bill = plan(seen, handle.rewards, rng=rng)
+    policy = (1 - settings.epsilon) * planned.policy + settings.epsilon / handle.actions
+    value = float(handle.initial @ planned.q_values[0].max(axis=-1))
+    return State(policy, counts, state.bill + sl_bill + pp_bill), Info(planned_value=value)

@@ -1,0 +1,76 @@
+"""All that an algorithm may see of a problem: its sizes, its known rewards, a model class, and episodes to play."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from optac.array_types import Probabilities, Rewards, StateDistribution
+from optac.errors import OptacError
+from optac.mdp import LowRankMDP
+from optac.mdp.sampling import Trajectories
+from optac.oracles import ModelClass
+
+
+class EpisodesSpent(OptacError):
+    """The next episodes would exceed the cap on episodes."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What an algorithm's constants may depend on."""
+
+    horizon: int
+    states: int
+    actions: int
+    rank: int
+    iterations: int
+    log_class_size: float
+
+
+class Handle:
+    """A problem without its truth. `initial` is the paper's fixed s_1 (or its distribution), known as the rewards are."""
+
+    def __init__(
+        self,
+        problem: LowRankMDP,
+        model_class: ModelClass,
+        *,
+        rho: Float[np.ndarray, "state action"],
+        rng: np.random.Generator,
+        episodes: int | None = None,
+    ) -> None:
+        self.horizon, self.states, self.actions = problem.shape
+        self.rewards: Rewards = problem.rewards
+        self.initial: StateDistribution = problem.initial
+        self.model_class = model_class
+        self.rho = rho
+        self.episodes_played = 0
+        self._simulator = problem.simulator
+        self._rng = rng
+        self._cap = episodes
+
+    def sizes(self, iterations: int) -> Sizes:
+        samples = iterations * self.horizon
+        log_size = self.model_class.log_size(self.horizon, self.states, self.actions, samples)
+        return Sizes(
+            self.horizon, self.states, self.actions, self.model_class.rank, iterations, float(log_size)
+        )
+
+    def play(
+        self,
+        policies: Float[np.ndarray, "member horizon state action"],
+        member: Int[np.ndarray, " batch"],
+        uniform: Bool[np.ndarray, "horizon batch"] | None = None,
+    ) -> Trajectories:
+        """Episode i follows policies[member[i]], with uniform actions where `uniform` says so."""
+        if self._cap is not None and self.episodes_played + len(member) > self._cap:
+            raise EpisodesSpent(f"{self.episodes_played} of {self._cap} episodes are played")
+        self.episodes_played += len(member)
+        return self._simulator.play(policies, self._rng, member=member, uniform=uniform)
+
+    def roll_in(self, policy: Probabilities) -> Trajectories:
+        """RI(π, h) for every step h, episode h for step h: π, but uniform actions at h − 1 and h, then π again."""
+        step, episode = np.indices((self.horizon, self.horizon))
+        uniform = (step == episode) | (step == episode - 1)
+        return self.play(policy[None], np.zeros(self.horizon, dtype=np.int64), uniform)

@@ -1,0 +1,217 @@
+"""Opt-AC: optimistic actor-critic with representation learning (the paper's Algorithm 1, Theorem 2).
+
+Each iteration explores, fits the model by maximum likelihood, adds an elliptical bonus, evaluates the
+current policy optimistically and improves it by mirror descent. It calls SL and PE, once each an
+iteration: SL 2K and PE K for K iterations, no planning.
+
+Differs from the paper:
+
+- Steps are counted from 0. Iteration k fits the data of iterations n ≤ k (the paper's sums stop at n < k, so
+  its round 0 would fit nothing), and K iterations play π⁽⁰⁾ … π⁽ᴷ⁻¹⁾, the members of the mixture; π⁽ᴷ⁾ is
+  the last policy.
+- The first step has no action before it: RI(π, 1) has one uniform action. The last step's Gram matrix would
+  need RI(π, H + 1); its transitions never enter a value, so its bonus is 0 and no episode is added.
+- The mirror-descent lemma needs critics in [0, 2H], which the paper secures on a "good set" of iterations
+  only: here the critic is clipped to [0, `critic_max`] after its evaluation.
+- After step h the roll-in RI(π, h) goes on with π to the end. With `whole_trajectories` the fit uses every
+  transition of an episode; without, only the one at step h, as in Eq. (2).
+- A pair (s,a) that the data of the fit leave free can have any feature on the simplex without changing the
+  likelihood. With `optimistic_ties` its bonus is the largest over those, max_z √(Λ⁻¹)_zz; without, that of
+  the uniform feature.
+- The preset `practical` drops the factor 3H and the orders of the theorem for one rule that opens locks at
+  laptop scale.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from optac.algorithms.handle import Handle, Sizes
+from optac.array_types import Probabilities, QValues
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel, TransitionData
+from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
+
+DEFAULT_ITERATIONS = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of Algorithm 1."""
+
+    alpha: float
+    """α, multiplies the elliptical norm of a feature"""
+    bonus_scale: float
+    """multiplies the clipped bonus; the paper's 3H"""
+    lam: float
+    """λ, the ridge of the Gram matrix"""
+    eta: float
+    """η, the step of mirror descent"""
+    beta: float
+    """β, the slack of the likelihood"""
+    pe: Literal["exact", "regression"]
+    """policy evaluation by the exact recursion, or by one regression over samples from ρ"""
+    pe_accuracy: float
+    """accuracy asked of policy evaluation; the paper's 1/√K"""
+    pe_samples: int
+    """samples from ρ a regression"""
+    critic_max: float
+    """the critic is clipped to [0, critic_max]; the paper's 2H"""
+    whole_trajectories: bool
+    """fit every transition of an episode, not only the one at the roll-in's step"""
+    optimistic_ties: bool
+    """give a pair that no data touch the largest bonus its likelihood allows"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """The default: α = λ = η = 1 and no 3H, so that Q ≤ 2H by itself."""
+    return Settings(
+        alpha=1.0,
+        bonus_scale=1.0,
+        lam=1.0,
+        eta=1.0,
+        beta=1e-2,
+        pe="exact",
+        pe_accuracy=1.0 / sqrt(sizes.iterations),
+        pe_samples=_enough_samples(sizes),
+        critic_max=2.0 * sizes.horizon,
+        whole_trajectories=True,
+        optimistic_ties=True,
+    )
+
+
+def theory(sizes: Sizes) -> Settings:
+    """The theorem's orders with every hidden constant 1 and δ = 0.1.
+
+    λ = 1/d, β = log(K|Θ|/δ), α = √(dλ + |A|β), η = √(log|A| / (H²K)), bonus 3H·min(α‖φ̂‖, 1), PE to 1/√K.
+    """
+    lam = 1.0 / sizes.rank
+    beta = log(sizes.iterations / 0.1) + sizes.log_class_size
+    return Settings(
+        alpha=sqrt(sizes.rank * lam + sizes.actions * beta),
+        bonus_scale=3.0 * sizes.horizon,
+        lam=lam,
+        eta=sqrt(log(sizes.actions) / sizes.iterations) / sizes.horizon,
+        beta=beta,
+        pe="regression",
+        pe_accuracy=1.0 / sqrt(sizes.iterations),
+        pe_samples=_enough_samples(sizes),
+        critic_max=2.0 * sizes.horizon,
+        whole_trajectories=False,
+        optimistic_ties=False,
+    )
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the next iteration needs, and what was paid so far."""
+
+    policy: Probabilities
+    """π⁽ᵏ⁾"""
+    critic_sum: QValues
+    """Σ_{n<k} Q̂_n: with η it is the policy"""
+    data: TransitionData
+    model: LowRankModel | None
+    """θ̂ of the iteration before, where the next fit starts"""
+    bonus: QValues
+    """b̃ = min(α‖φ̂‖, 1) under that model, for the certificate"""
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of an iteration."""
+
+    log_likelihood: float
+    mean_bonus: float
+    optimistic_value: float
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(
+        policy=uniform_policy(*shape),
+        critic_sum=np.zeros(shape),
+        data=TransitionData.empty(*shape),
+        model=None,
+        bonus=np.ones(shape),
+        bill=Bill(),
+    )
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Lines 3 to 7 of Algorithm 1."""
+    played = handle.roll_in(state.policy)  # line 3
+    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
+    model, sl_bill = maximum_likelihood(  # line 4
+        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+    )
+    bonus = elliptical_bonus(settings, model, data)  # line 5
+    optimistic_rewards = handle.rewards + settings.bonus_scale * bonus
+    critic, pe_bill = _policy_evaluation(settings, model, state.policy, optimistic_rewards, handle, rng)  # line 6
+    critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max)
+    policy = mirror_descent(critic_sum, settings.eta)  # line 7
+    info = Info(
+        log_likelihood=float(model.log_likelihood.sum()),
+        mean_bonus=float(bonus.mean()),
+        optimistic_value=float(handle.initial @ (state.policy[0] * critic.q_values[0]).sum(axis=-1)),
+    )
+    return State(policy, critic_sum, data, model, bonus, state.bill + sl_bill + pe_bill), info
+
+
+def elliptical_bonus(settings: Settings, model: LowRankModel, data: TransitionData) -> QValues:
+    """b̃_h(s,a) = min(α ‖φ̂_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ φ̂φ̂ᵀ over RI(·, h+1) (Eq. 3); 0 in the last step."""
+    inverse = np.linalg.inv(gram_matrix(model, data, settings.lam))
+    squared = np.einsum("hsad,hde,hsae->hsa", model.phi, inverse, model.phi, optimize=True)
+    if settings.optimistic_ties:
+        largest = np.einsum("hdd->hd", inverse).max(axis=-1)
+        squared = np.where(model.unseen, largest[:, None, None], squared)
+    bonus = np.minimum(settings.alpha * np.sqrt(np.maximum(squared, 0.0)), 1.0)
+    bonus[-1] = 0.0
+    return bonus
+
+
+def gram_matrix(
+    model: LowRankModel, data: TransitionData, lam: float
+) -> Float[np.ndarray, "horizon rank rank"]:
+    """Λ̂_h = λI + Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ, from visit counts under the current features."""
+    horizon, _, _, rank = model.phi.shape
+    rows = model.phi.reshape(horizon, -1, rank)
+    weighted = rows * data.gram_visits.reshape(horizon, -1, 1)
+    return lam * np.eye(rank) + weighted.transpose(0, 2, 1) @ rows
+
+
+def mirror_descent(critic_sum: QValues, eta: float) -> Probabilities:
+    """π⁽ᵏ⁺¹⁾(a|s) ∝ π⁽ᵏ⁾(a|s) exp(η Q̂_k(s,a)) ∝ exp(η Σ_{n≤k} Q̂_n(s,a)), Eq. (6)."""
+    logits = eta * critic_sum
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _policy_evaluation(
+    settings: Settings,
+    model: LowRankModel,
+    policy: Probabilities,
+    rewards: QValues,
+    handle: Handle,
+    rng: np.random.Generator,
+) -> tuple[Evaluation, Bill]:
+    if settings.pe == "exact":
+        return evaluate(model, policy, rewards, accuracy=settings.pe_accuracy)
+    drawn = rng.choice(handle.rho.size, size=settings.pe_samples, p=handle.rho.ravel())
+    samples = np.stack(np.unravel_index(drawn, handle.rho.shape), axis=-1)
+    return evaluate_by_regression(
+        model, policy, rewards, rho=handle.rho, samples=samples, accuracy=settings.pe_accuracy
+    )
+
+
+def _enough_samples(sizes: Sizes) -> int:
+    """So many draws that a uniform ρ misses a pair (s,a) about once in a hundred calls."""
+    pairs = sizes.states * sizes.actions
+    return int(pairs * (log(pairs) + 5)) + 1

@@ -1,0 +1,159 @@
+"""Between Gymnasium and problems: a toy-text environment's table in, any problem out."""
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+
+from optac.errors import InvalidInput, InvalidProblem
+from optac.mdp.low_rank import LowRankMDP
+from optac.mdp.parameters import require_at_least
+
+if TYPE_CHECKING:
+    BaseEnv = gymnasium.Env[int, int]
+else:
+    BaseEnv = gymnasium.Env
+
+ROUNDING = 12
+
+
+class TabularEnv(BaseEnv):
+    """A problem as a Gymnasium environment: terminated after step H, never truncated."""
+
+    metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own attribute)
+
+    def __init__(self, problem: LowRankMDP, *, time: bool = True) -> None:
+        self.problem = problem
+        self.time = time
+        size = problem.horizon * problem.states if time else problem.states
+        self.observation_space = gymnasium.spaces.Discrete(size)
+        self.action_space = gymnasium.spaces.Discrete(problem.actions)
+        self._state = 0
+        self._step = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._step = 0
+        self._state = int(self.np_random.choice(self.problem.states, p=self.problem.initial))
+        return self._observation(), self._info()
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if self._step >= self.problem.horizon:
+            raise InvalidInput("the episode is over after step H; call reset() before the next step")
+        if not self.action_space.contains(action):
+            raise InvalidInput(f"action {action!r} is not one of 0 … {self.problem.actions - 1}")
+        here = self._step, self._state, int(action)
+        reward = float(self.problem.rewards[here])
+        self._state = int(self.np_random.choice(self.problem.states, p=self.problem.transitions[here]))
+        self._step += 1
+        return self._observation(), reward, self._step == self.problem.horizon, False, self._info()
+
+    def _observation(self) -> int:
+        # After the last step there is no row H: the final observation repeats the last row's index.
+        row = min(self._step, self.problem.horizon - 1)
+        return row * self.problem.states + self._state if self.time else self._state
+
+    def _info(self) -> dict[str, Any]:
+        return {"state": self._state, "step": self._step}
+
+
+def from_gymnasium(environment: str | BaseEnv, horizon: int, **options: Any) -> LowRankMDP:
+    """The problem of an environment with a transition table `P` (FrozenLake-v1, CliffWalking-v1, Taxi-v3).
+
+    Terminal states absorb with reward 0, rewards are mapped affinely into [0, 1] (`original` undoes it)
+    and features lie on the simplex: over reachable next states, or over distinct next-state
+    distributions, whichever are fewer. Every step shares one table.
+    """
+    require_at_least(1, horizon=horizon)
+    env = _made(environment, options)
+    table = getattr(env.unwrapped, "P", None)
+    if not isinstance(table, dict):
+        raise InvalidInput(
+            f"{environment} has no transition table; from_gymnasium takes environments whose `unwrapped.P` "
+            "maps state and action to (probability, next state, reward, terminated), as toy-text ones do"
+        )
+    transitions, rewards = _absorbing_table(table)
+    initial = _initial_distribution(env, len(transitions))
+    low, scale = _reward_map(table)
+    phi, mu = simplex_factors(transitions)
+    return LowRankMDP(
+        np.broadcast_to(phi, (horizon, *phi.shape)),
+        np.broadcast_to(mu, (horizon, *mu.shape)),
+        np.broadcast_to((rewards - low) / scale, (horizon, *rewards.shape)),
+        initial,
+        name=environment if isinstance(environment, str) else type(env.unwrapped).__name__,
+        parameters={"horizon": horizon, **options},
+        reward_scale=scale,
+        reward_offset=low,
+    )
+
+
+def simplex_factors(transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """φ (S,A,d) and μ (d,S), both rows of distributions, with T = φμ for one step's T (S,A,S)."""
+    states = len(transitions)
+    rows = transitions.reshape(-1, states)
+    distinct, which = np.unique(rows.round(ROUNDING), axis=0, return_inverse=True)
+    reachable = np.flatnonzero(rows.max(axis=0) > 0)
+    if len(distinct) < len(reachable):
+        first = np.unique(which.ravel(), return_index=True)[1]
+        return np.eye(len(distinct))[which.ravel()].reshape(*transitions.shape[:2], -1), rows[first]
+    return transitions[..., reachable], np.eye(states)[reachable]
+
+
+def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:
+    if not isinstance(environment, str):
+        return environment
+    try:
+        return gymnasium.make(environment, **options)
+    except (gymnasium.error.Error, TypeError) as error:
+        raise InvalidInput(f"Gymnasium cannot make {environment!r}: {error}") from None
+
+
+def _absorbing_table(table: dict[int, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """T (S,A,S) and mean rewards (S,A); what ends an episode leads to a state that absorbs and pays 0.
+
+    The terminal state itself serves where it is entered by ending transitions only; otherwise one more
+    state is appended for them.
+    """
+    states, actions = len(table), len(table[0])
+    ends = np.zeros(states, dtype=bool)
+    goes_on = np.zeros(states, dtype=bool)
+    entries = [
+        (s, a, probability, target, reward, bool(terminated))
+        for s in range(states)
+        for a in range(actions)
+        for probability, target, reward, terminated in table[s][a]
+        if probability > 0
+    ]
+    for *_, target, _reward, terminated in entries:
+        ends[target] |= terminated
+    for s, _a, _p, target, _reward, terminated in entries:
+        goes_on[target] |= not (terminated or ends[s])
+    shared = bool((ends & goes_on).any())
+    size = states + shared
+    transitions, rewards = np.zeros((size, actions, size)), np.zeros((size, actions))
+    absorbing = np.zeros(size, dtype=bool)
+    absorbing[:states] = ends & ~goes_on
+    absorbing[states:] = True
+    for s, a, probability, target, reward, terminated in entries:
+        if not absorbing[s]:
+            transitions[s, a, states if terminated and goes_on[target] else target] += probability
+            rewards[s, a] += probability * reward
+    transitions[absorbing, :, absorbing] = 1.0
+    return transitions, rewards
+
+
+def _reward_map(table: dict[int, Any]) -> tuple[float, float]:
+    """(low, scale) with (reward − low)/scale in [0, 1]; rewards that already are stay as they are."""
+    rewards = [entry[2] for row in table.values() for entries in row.values() for entry in entries]
+    low, high = float(min(*rewards, 0.0)), float(max(*rewards, 0.0))
+    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high - low)
+
+
+def _initial_distribution(env: BaseEnv, states: int) -> np.ndarray:
+    known = getattr(env.unwrapped, "initial_state_distrib", None)
+    if known is None:
+        raise InvalidProblem(f"{env} has a transition table but no `initial_state_distrib`")
+    initial = np.zeros(states)
+    initial[: len(known)] = known
+    return initial

@@ -1,0 +1,10 @@
+"""Checks that the families of problems share."""
+
+from optac.errors import InvalidInput
+
+
+def require_at_least(least: float, **parameters: float) -> None:
+    """Every parameter is at least `least`, or an error that names the first that is not."""
+    for name, value in parameters.items():
+        if not value >= least:
+            raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")

@@ -1,0 +1,56 @@
+"""What a learner remembers of its episodes: counts, the sufficient statistics of every fit and Gram matrix.
+
+Nothing here grows with the number of episodes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from optac.array_types import Counts, Visits
+from optac.mdp.sampling import Trajectories
+
+
+@dataclass(frozen=True)
+class TransitionData:
+    """Counts of (s_h, a_h, s_{h+1}) for the fit, and of the (s_h, a_h) that enter the Gram matrix."""
+
+    counts: Counts
+    gram_visits: Visits
+
+    @classmethod
+    def empty(cls, horizon: int, states: int, actions: int) -> "TransitionData":
+        return cls(
+            np.zeros((horizon, states, actions, states), dtype=np.int64),
+            np.zeros((horizon, states, actions), dtype=np.int64),
+        )
+
+    def add_roll_ins(self, played: Trajectories, *, whole_trajectories: bool) -> "TransitionData":
+        """The data with one roll-in RI(π, h) for every step h, episode h being the one of step h.
+
+        The fit at h takes the transition at step h of RI(π, h), whose state is one uniform action past π;
+        with `whole_trajectories` every transition of every episode. The Gram matrix at h takes (s_h, a_h)
+        of RI(π, h + 1): there s_h ~ d^π_h and a_h is uniform. The last step has no such roll-in.
+        """
+        states, actions = played
+        horizon = len(actions)
+        steps = np.arange(horizon)
+        counts, gram_visits = self.counts.copy(), self.gram_visits.copy()
+        if whole_trajectories:
+            add_transitions(counts, played)
+        else:
+            here = steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
+            np.add.at(counts, here, 1)
+        before_last = steps[:-1]
+        gram_visits[before_last, states[before_last, before_last + 1], actions[before_last, before_last + 1]] += 1
+        return TransitionData(counts, gram_visits)
+
+
+def add_transitions(counts: Counts, played: Trajectories) -> None:
+    """Add every transition of every episode to counts, in place."""
+    states, actions = played
+    horizon, batch = actions.shape
+    steps = np.broadcast_to(np.arange(horizon)[:, None], (horizon, batch))
+    flat: Int[np.ndarray, "..."] = np.ravel_multi_index((steps, states[:-1], actions, states[1:]), counts.shape)
+    counts += np.bincount(flat.ravel(), minlength=counts.size).reshape(counts.shape)

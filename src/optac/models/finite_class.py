@@ -1,0 +1,86 @@
+"""A finite list Θ of candidate factorisations, the class of the paper's theorems; its fit is exact."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from optac.array_types import Counts, Mu, Phi
+from optac.errors import InvalidInput
+from optac.models.low_rank import LowRankModel
+
+FLOOR = 1e-12
+
+
+class FiniteClass:
+    """Candidates (φ, μ), one of which is chosen at every step apart: θ = (φ_h, μ_h)_h with each pair from the list."""
+
+    def __init__(self, candidates: Sequence[tuple[Phi, Mu]]) -> None:
+        if not candidates:
+            raise InvalidInput("a finite model class needs at least one candidate (phi, mu)")
+        self.candidates = list(candidates)
+        ranks = {phi.shape[-1] for phi, _ in self.candidates}
+        if len(ranks) > 1:
+            raise InvalidInput(f"all candidates must have one rank; got ranks {sorted(ranks)}")
+        self.rank = ranks.pop()
+
+    def check(self, states: int, actions: int) -> None:
+        """Every candidate describes S states and A actions."""
+        for i, (phi, mu) in enumerate(self.candidates):
+            if phi.ndim != 4 or phi.shape[1:3] != (states, actions) or mu.shape[2] != states:
+                raise InvalidInput(
+                    f"candidate {i} has phi {phi.shape} and mu {mu.shape}; the problem has "
+                    f"{states} states and {actions} actions"
+                )
+
+    def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
+        """log |Θ|, one choice a step."""
+        return horizon * float(np.log(len(self.candidates)))
+
+    @cached_property
+    def _log_transitions(self) -> np.ndarray:
+        tables = [np.log(np.maximum(phi @ mu[:, None], FLOOR)) for phi, mu in self.candidates]
+        return np.stack(tables).reshape(len(tables), len(tables[0]), -1)
+
+    def fit(
+        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+    ) -> LowRankModel:
+        """A candidate within `slack` of the likeliest at every step: the previous one while it is, else the likeliest.
+
+        A likelihood of 0 is floored at 1e-12 a transition. Ties go to the first of the list.
+        """
+        likelihoods = np.einsum(
+            "chx,hx->ch", self._log_transitions, counts.reshape(len(counts), -1), optimize=True
+        )
+        steps = np.arange(len(counts))
+        chosen = likelihoods.argmax(axis=0)
+        if previous is not None and previous.choice is not None:
+            within = likelihoods[previous.choice, steps] >= likelihoods[chosen, steps] - slack
+            chosen = np.where(within, previous.choice, chosen)
+        return LowRankModel(
+            np.stack([self.candidates[c][0][h] for h, c in enumerate(chosen)]),
+            np.stack([self.candidates[c][1][h] for h, c in enumerate(chosen)]),
+            likelihoods[chosen, steps],
+            np.zeros(counts.shape[:3], dtype=bool),
+            chosen,
+        )
+
+
+def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
+    """The truth and size − 1 decoys at shuffled places of the list.
+
+    A decoy keeps the truth's shape and hides its meaning: at every step and state its actions are permuted,
+    and in every second decoy the next states too.
+    """
+    if size < 1:
+        raise InvalidInput(f"candidates={size} is too small; the class holds at least the truth")
+    rng = np.random.default_rng([seed, size])
+    candidates = [(phi, mu)]
+    for i in range(1, size):
+        order = rng.permuted(np.broadcast_to(np.arange(phi.shape[2]), phi.shape[:3]), axis=-1)
+        decoy_mu = mu
+        if i % 2 == 0:
+            permutation = rng.permuted(np.broadcast_to(np.arange(mu.shape[2]), (len(mu), mu.shape[2])), axis=-1)
+            decoy_mu = np.take_along_axis(mu, permutation[:, None], axis=-1)
+        candidates.append((np.take_along_axis(phi, order[..., None], axis=2), decoy_mu))
+    return FiniteClass([candidates[i] for i in rng.permutation(size)])

@@ -1,0 +1,28 @@
+"""A fitted model θ̂ = (φ̂, μ̂): what the SL oracle returns and the other oracles take."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from optac.array_types import Mu, Phi, Transitions
+
+
+@dataclass(frozen=True)
+class LowRankModel:
+    """T̂_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩.
+
+    `unseen` marks the (s,a) that the data of the fit leave free; `choice` is the candidate taken at every
+    step where the class is a list.
+    """
+
+    phi: Phi
+    mu: Mu
+    log_likelihood: Float[np.ndarray, " horizon"]
+    unseen: Bool[np.ndarray, "horizon state action"]
+    choice: Int[np.ndarray, " horizon"] | None = None
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        return self.phi @ self.mu[:, None]

@@ -1,0 +1,157 @@
+"""The latent-variable class: T(s'|s,a) = Σ_z φ(z|s,a) μ(s'|z) with both factors on the simplex.
+
+Fitted by expectation maximisation on counts, every step of the horizon at once. A sweep is three matrix
+products; the likelihood never falls. The problem is not convex, hence several starts. With d ≥ S the
+class holds every kernel and the maximum is the table of frequencies.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from optac.array_types import Counts
+from optac.errors import InvalidInput
+from optac.models.low_rank import LowRankModel
+
+SMOOTHING = 1e-3
+FLOOR = 1e-300
+
+
+@dataclass(frozen=True)
+class SimplexClass:
+    """All (φ, μ) of rank d on the simplex.
+
+    `sweeps` bounds one fit; it ends earlier once a sweep gains less than the slack it was asked for.
+    `restarts` fresh starts compete with the warm one whenever the data have doubled since the last time.
+    """
+
+    rank: int
+    sweeps: int = 50
+    restarts: int = 4
+
+    def check(self, states: int, actions: int) -> None:
+        """A rank larger than S·A cannot be told apart from S·A by any data: refused."""
+        if not 1 <= self.rank <= states * actions:
+            raise InvalidInput(
+                f"rank={self.rank} is out of range; with {states} states and {actions} actions "
+                f"rank must be between 1 and S·A = {states * actions}"
+            )
+
+    def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
+        """log |Θ| of a net fine enough for `samples` samples: one log(samples) a free parameter."""
+        free = horizon * (states * actions * (self.rank - 1) + self.rank * (states - 1))
+        return free * float(np.log(max(samples, 2)))
+
+    def fit(
+        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+    ) -> LowRankModel:
+        """The maximum likelihood model, to within what `slack` a sweep leaves; warm from `previous`."""
+        states = counts.shape[1]
+        if self.rank >= states:
+            return self._frequencies(counts)
+        starts = [] if previous is None else [_smoothed(previous.phi, previous.mu)]
+        if previous is None or _has_doubled(counts):
+            starts += [_spread_start(counts, self.rank, rng) for _ in range(self.restarts)]
+        fits = [self._maximise(counts, phi, mu, slack) for phi, mu in starts]
+        return _best_of_each_step(fits)
+
+    def _frequencies(self, counts: Counts) -> LowRankModel:
+        """N(s,a,s')/N(s,a) with μ the identity, padded with unused factors up to the rank."""
+        horizon, states, actions, _ = counts.shape
+        phi = np.zeros((horizon, states, actions, self.rank))
+        visits = counts.sum(axis=-1, keepdims=True)
+        phi[..., :states] = np.where(visits > 0, counts / np.maximum(visits, 1), 1.0 / states)
+        mu = np.zeros((horizon, self.rank, states))
+        mu[:, :states] = np.eye(states)
+        mu[:, states:] = 1.0 / states
+        return _model(counts, phi, mu)
+
+    def _maximise(self, counts: Counts, phi: np.ndarray, mu: np.ndarray, slack: float) -> LowRankModel:
+        likelihood = log_likelihood(counts, phi, mu).sum()
+        for _ in range(self.sweeps):
+            phi, mu = em_sweep(counts, phi, mu)
+            improved = log_likelihood(counts, phi, mu).sum()
+            if improved - likelihood <= slack:
+                break
+            likelihood = improved
+        return _model(counts, phi, mu)
+
+
+def em_sweep(
+    counts: Int[np.ndarray, "horizon state action next"],
+    phi: Float[np.ndarray, "horizon state action rank"],
+    mu: Float[np.ndarray, "horizon rank next"],
+) -> tuple[Float[np.ndarray, "horizon state action rank"], Float[np.ndarray, "horizon rank next"]]:
+    """One E and M step: φ ∝ φ·(N/T̂)μᵀ and μ ∝ μ·φᵀ(N/T̂). What no data touch stays: φ uniform, μ as it is."""
+    horizon, states, actions, rank = phi.shape
+    rows = phi.reshape(horizon, states * actions, rank)
+    ratio = counts.reshape(horizon, states * actions, states) / np.maximum(rows @ mu, FLOOR)
+    new_rows = rows * (ratio @ mu.transpose(0, 2, 1))
+    new_mu = mu * (rows.transpose(0, 2, 1) @ ratio)
+    mass, factor_mass = new_rows.sum(-1, keepdims=True), new_mu.sum(-1, keepdims=True)
+    new_rows = np.where(mass > 0, new_rows / np.maximum(mass, FLOOR), 1.0 / rank)
+    new_mu = np.where(factor_mass > 0, new_mu / np.maximum(factor_mass, FLOOR), mu)
+    return new_rows.reshape(phi.shape), new_mu
+
+
+def log_likelihood(
+    counts: Int[np.ndarray, "horizon state action next"],
+    phi: Float[np.ndarray, "horizon state action rank"],
+    mu: Float[np.ndarray, "horizon rank next"],
+) -> Float[np.ndarray, " horizon"]:
+    """Σ N_h(s,a,s') log T̂_h(s'|s,a) of every step."""
+    transitions = np.maximum(phi @ mu[:, None], FLOOR)
+    return np.einsum("hsan,hsan->h", counts, np.log(transitions))
+
+
+def _model(counts: Counts, phi: np.ndarray, mu: np.ndarray) -> LowRankModel:
+    unseen = counts.sum(axis=-1) == 0
+    phi = np.where(unseen[..., None], 1.0 / phi.shape[-1], phi)
+    return LowRankModel(phi, mu, log_likelihood(counts, phi, mu), unseen)
+
+
+def _has_doubled(counts: Counts) -> bool:
+    """Whether the number of episodes is a power of two rounds of H: the times of fresh starts."""
+    rounds = int(counts[0].sum()) // len(counts)
+    return rounds & (rounds - 1) == 0
+
+
+def _smoothed(phi: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A little mass everywhere: a zero is a fixed point of EM that new data could never leave."""
+    return (
+        (1 - SMOOTHING) * phi + SMOOTHING / phi.shape[-1],
+        (1 - SMOOTHING) * mu + SMOOTHING / mu.shape[-1],
+    )
+
+
+def _spread_start(counts: Counts, rank: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Factors started at observed next-state frequencies far from one another, as k-means++ picks centres."""
+    horizon, states, actions, _ = counts.shape
+    rows = counts.reshape(horizon, states * actions, states).astype(float)
+    visits = rows.sum(axis=-1)
+    frequencies = rows / np.maximum(visits, 1)[..., None]
+    mu = np.empty((horizon, rank, states))
+    for h in range(horizon):
+        distance = visits[h].copy()
+        for z in range(rank):
+            total = distance.sum()
+            if total <= 0:
+                mu[h, z] = rng.dirichlet(np.ones(states))
+                continue
+            mu[h, z] = frequencies[h, rng.choice(len(distance), p=distance / total)]
+            nearest = np.abs(frequencies[h, :, None] - mu[h, None, : z + 1]).sum(-1).min(-1)
+            distance = visits[h] * nearest**2
+    return _smoothed(np.full((horizon, states, actions, rank), 1.0 / rank), mu)
+
+
+def _best_of_each_step(fits: list[LowRankModel]) -> LowRankModel:
+    """The likeliest fit, chosen apart for every step since steps share no parameter."""
+    best = np.argmax([fit.log_likelihood for fit in fits], axis=0)
+    steps = range(len(best))
+    return LowRankModel(
+        np.stack([fits[best[h]].phi[h] for h in steps]),
+        np.stack([fits[best[h]].mu[h] for h in steps]),
+        np.array([fits[best[h]].log_likelihood[h] for h in steps]),
+        fits[0].unseen,
+    )

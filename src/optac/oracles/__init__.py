@@ -1,0 +1,18 @@
+"""The oracles SL, PE and PP; each returns its answer together with its bill, and nothing is counted globally."""
+
+from optac.oracles.bill import Bill
+from optac.oracles.evaluation import Evaluation, evaluate, evaluate_by_regression
+from optac.oracles.planning import Plan, plan, plan_by_regression
+from optac.oracles.supervised import ModelClass, maximum_likelihood
+
+__all__ = [
+    "Bill",
+    "Evaluation",
+    "ModelClass",
+    "Plan",
+    "evaluate",
+    "evaluate_by_regression",
+    "maximum_likelihood",
+    "plan",
+    "plan_by_regression",
+]

@@ -1,0 +1,43 @@
+"""SL: maximum likelihood over a model class, from counts. One call, whatever the number of episodes."""
+
+from typing import Protocol
+
+import numpy as np
+
+from optac.array_types import Counts
+from optac.models.low_rank import LowRankModel
+from optac.oracles.bill import Bill
+
+
+class ModelClass(Protocol):
+    """A set Θ of factorisations that can be fitted to counts."""
+
+    @property
+    def rank(self) -> int: ...
+
+    def check(self, states: int, actions: int) -> None:
+        """Raise InvalidInput unless the class fits a problem of these sizes."""
+        ...
+
+    def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
+        """log |Θ|."""
+        ...
+
+    def fit(
+        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+    ) -> LowRankModel:
+        """A model whose log-likelihood is within `slack` of the class's largest."""
+        ...
+
+
+def maximum_likelihood(
+    model_class: ModelClass,
+    counts: Counts,
+    previous: LowRankModel | None,
+    *,
+    slack: float,
+    rng: np.random.Generator,
+) -> tuple[LowRankModel, Bill]:
+    """θ̂ with L(θ̂) ≤ min_θ L(θ) + β, L the negative log-likelihood (Eq. 2) and β the slack."""
+    model = model_class.fit(counts, previous, slack=slack, rng=rng)
+    return model, Bill(SL=1, accuracy=slack)
