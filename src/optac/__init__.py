@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from optac import numpy_policy as numpy_policy
     from optac.algorithms import solve as solve
     from optac.mdp import LowRankMDP as LowRankMDP
     from optac.mdp import from_gymnasium as from_gymnasium
@@ -22,10 +23,12 @@ _HOMES = {
     "solve": "optac.algorithms",
 }
 
-__all__ = ["LowRankMDP", "__version__", "from_gymnasium", "make_problem", "solve"]
+__all__ = ["LowRankMDP", "__version__", "from_gymnasium", "make_problem", "numpy_policy", "solve"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "numpy_policy":
+        return import_module("optac.numpy_policy")
     if name not in _HOMES:
         raise AttributeError(f"module 'optac' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

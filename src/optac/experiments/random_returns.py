@@ -1,7 +1,7 @@
 """The return of uniformly random actions on the six tasks, beside the Random row the benchmark publishes.
 
-Run it with `python -m optac.experiments.random_returns`; it prints the table and, with `--out FILE`, writes it
-as JSON. The published row is of MuJoCo 1.x bodies, so agreement is in distribution, not to the digit.
+Run it with `python -m optac.experiments.random_returns`; it prints the table and, with `--out FILE`, writes
+it as JSON. The published row is of MuJoCo 1.x bodies, so agreement is in distribution, not to the digit.
 """
 
 import argparse

@@ -1,0 +1,220 @@
+"""A trained policy as plain arrays in one .npz file, and how to act with it: numpy is all it needs.
+
+    policy = optac.numpy_policy.load("cheetah.npz")
+    action = policy(observation)            # in the environment's units; a batch of rows works too
+
+The policy is deterministic: a = low + (high − low)·(1 + tanh(mean(s))) / 2, with mean(s) a multi-layer
+perceptron, on (s − μ) / σ where the file holds μ and σ. The file holds numbers and one word, never Python
+objects, and is checked in full before it is used.
+"""
+
+import math
+import os
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from optac.errors import InvalidInput
+
+Array = NDArray[np.float32]
+
+FORMAT = "optac-policy-1"
+_LARGEST_ARRAY_BYTES = 2**26
+_LARGEST_COUNT = 256
+
+
+def _elu(x: Array) -> Array:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"elu": _elu, "relu": _relu}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Observation ↦ action, from layers (weight with inputs as rows, bias), all float32."""
+
+    layers: tuple[tuple[Array, Array], ...]
+    activation: str
+    action_low: Array
+    action_high: Array
+    observation_mean: Array
+    observation_deviation: Array
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def observation_size(self) -> int:
+        """How many numbers an observation has."""
+        return int(self.layers[0][0].shape[0])
+
+    def __call__(self, observation: ArrayLike) -> Array:
+        """The action for one observation, or one action a row for a batch of them."""
+        x = np.asarray(observation, np.float32)
+        if x.ndim not in (1, 2) or x.shape[-1] != self.observation_size:
+            raise InvalidInput(
+                f"an observation of shape {x.shape} was given; this policy takes ({self.observation_size},) "
+                f"or (batch, {self.observation_size})."
+            )
+        x = (x - self.observation_mean) / self.observation_deviation
+        for weight, bias in self.layers[:-1]:
+            x = ACTIVATIONS[self.activation](x @ weight + bias)
+        weight, bias = self.layers[-1]
+        share = (np.tanh(x @ weight + bias) + 1) / 2
+        action: Array = self.action_low + (self.action_high - self.action_low) * share
+        return np.clip(action, self.action_low, self.action_high)
+
+
+def save(
+    file: str | os.PathLike[str],
+    *,
+    layers: Sequence[tuple[ArrayLike, ArrayLike]],
+    activation: str,
+    action_low: ArrayLike,
+    action_high: ArrayLike,
+    observation_mean: ArrayLike | None = None,
+    observation_deviation: ArrayLike | None = None,
+) -> None:
+    """Write a policy: the layers from observation to the mean before tanh, and the bounds of the actions.
+
+    The file appears whole or not at all.
+    """
+    arrays: dict[str, Any] = {"action_low": action_low, "action_high": action_high}
+    for index, (weight, bias) in enumerate(layers):
+        arrays |= {f"weight_{index}": weight, f"bias_{index}": bias}
+    if observation_mean is not None and observation_deviation is not None:
+        arrays |= {"observation_mean": observation_mean, "observation_deviation": observation_deviation}
+    numbers = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
+    words = {"format": np.array(FORMAT), "activation": np.array(activation)}
+    _policy(numbers | words)
+    _write(Path(file), numbers | words)
+
+
+def load(file: str | os.PathLike[str]) -> Policy:
+    """The policy in a file written by `save` or by `optac export`; `InvalidInput` where it is not one."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            arrays = {member.filename: _read(archive, member) for member in _members(archive)}
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"there is no file {os.fspath(file)!r}; `optac export DIR FILE.npz` writes one."
+        ) from None
+    except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InvalidInput(
+            f"{os.fspath(file)!r} is not a policy: {error}. `optac export DIR FILE.npz` writes one."
+        ) from error
+    return _policy({name.removesuffix(".npy"): array for name, array in arrays.items()})
+
+
+def _write(file: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    aside = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        with aside.open("wb") as stream:
+            np.savez(stream, allow_pickle=False, **arrays)
+            stream.flush()
+            os.fsync(stream.fileno())
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if len(members) > _LARGEST_COUNT or len(set(names)) != len(names):
+        raise ValueError(
+            f"it holds {len(members)} arrays, {len(set(names))} of them with a name of their own"
+        )
+    return members
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """One array; its size is known from its header before anything of that size is asked for."""
+    if member.file_size > _LARGEST_ARRAY_BYTES:
+        raise ValueError(f"{member.filename} would take {member.file_size} bytes")
+    with archive.open(member) as stream:
+        major, _ = np.lib.format.read_magic(stream)
+        if major != 1:
+            raise ValueError(f"{member.filename} has array format {major}; allowed is 1")
+        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(stream)
+        size = dtype.itemsize * math.prod(shape)
+        if dtype.kind not in "fU" or fortran_order or min(shape, default=0) < 0 or size > member.file_size:
+            raise ValueError(
+                f"{member.filename} is an array of {dtype} of shape {shape} in {member.file_size} bytes"
+            )
+        content = stream.read()
+    return np.frombuffer(content, dtype, count=math.prod(shape)).reshape(shape)
+
+
+def _policy(arrays: Mapping[str, NDArray[Any]]) -> Policy:
+    depth = sum(name.startswith("weight_") for name in arrays)
+    layer_names = [(f"weight_{index}", f"bias_{index}") for index in range(depth)]
+    required = {
+        "format",
+        "activation",
+        "action_low",
+        "action_high",
+        *(n for pair in layer_names for n in pair),
+    }
+    optional = {"observation_mean", "observation_deviation"}
+    if depth == 0 or not required <= arrays.keys() <= required | optional:
+        raise InvalidInput(
+            "a policy holds format, activation, action_low, action_high, weight_0, bias_0, …; "
+            f"this holds {', '.join(sorted(arrays)[:12]) or 'nothing'}."
+        )
+    if str(arrays["format"]) != FORMAT:
+        raise InvalidInput(
+            f"the policy's format is {str(arrays['format'])[:40]!r}; this optac reads {FORMAT!r}."
+        )
+    numbers = {name: _number(name, arrays[name]) for name in arrays if name not in ("format", "activation")}
+    inputs = numbers["weight_0"].shape[0]
+    return Policy(
+        layers=tuple((numbers[weight], numbers[bias]) for weight, bias in layer_names),
+        activation=str(arrays["activation"]),
+        action_low=numbers["action_low"],
+        action_high=numbers["action_high"],
+        observation_mean=numbers.get("observation_mean", np.zeros(inputs, np.float32)),
+        observation_deviation=numbers.get("observation_deviation", np.ones(inputs, np.float32)),
+    )
+
+
+def _number(name: str, array: NDArray[Any]) -> Array:
+    rank = 2 if name.startswith("weight_") else 1
+    if array.dtype != np.float32 or array.ndim != rank or not array.size or not np.all(np.isfinite(array)):
+        raise InvalidInput(
+            f"{name} is a {array.dtype} array of shape {array.shape}; it must be float32 with {rank} axes, "
+            "not empty, every number finite."
+        )
+    return array
+
+
+def _check(policy: Policy) -> None:
+    if policy.activation not in ACTIVATIONS:
+        raise InvalidInput(
+            f"the activation is {policy.activation[:40]!r}; allowed are {', '.join(ACTIVATIONS)}."
+        )
+    sizes = [policy.observation_size]
+    for index, (weight, bias) in enumerate(policy.layers):
+        if weight.shape != (sizes[-1], bias.size):
+            raise InvalidInput(
+                f"weight_{index} has shape {weight.shape}; it must be ({sizes[-1]}, {bias.size})."
+            )
+        sizes.append(bias.size)
+    if policy.action_low.shape != (sizes[-1],) or policy.action_high.shape != (sizes[-1],):
+        raise InvalidInput(f"the last layer gives {sizes[-1]} numbers; the action bounds must have as many.")
+    if np.any(policy.action_low >= policy.action_high):
+        raise InvalidInput("action_low must be below action_high in every entry.")
+    if policy.observation_mean.shape != (sizes[0],) or policy.observation_deviation.shape != (sizes[0],):
+        raise InvalidInput(f"observation_mean and observation_deviation must have {sizes[0]} entries each.")
+    if np.any(policy.observation_deviation <= 0):
+        raise InvalidInput("observation_deviation must be positive in every entry.")
