@@ -12,8 +12,14 @@ from optac.errors import unknown_name
 from optac.oracles import Bill
 
 ALGORITHMS: Mapping[str, tuple[str, str]] = {
-    "opt-ac": ("optac.algorithms.opt_ac", "optimistic actor-critic: SL and PE only (the paper's Algorithm 1)"),
-    "epsilon-greedy": ("optac.algorithms.epsilon_greedy", "plans in the fitted table, explores by chance only"),
+    "opt-ac": (
+        "optac.algorithms.opt_ac",
+        "optimistic actor-critic: SL and PE only (the paper's Algorithm 1)",
+    ),
+    "epsilon-greedy": (
+        "optac.algorithms.epsilon_greedy",
+        "plans in the fitted table, explores by chance only",
+    ),
 }
 
 

@@ -63,7 +63,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     frequencies = SimplexClass(rank=handle.states)
     model, sl_bill = maximum_likelihood(frequencies, counts, None, slack=0.0, rng=rng)
     seen = LowRankModel(
-        np.where(model.unseen[..., None], 0.0, model.phi), model.mu, model.log_likelihood, model.unseen
+        np.where(model.free[..., None], 0.0, model.phi), model.mu, model.log_likelihood, model.free
     )
     planned, pp_bill = plan(seen, handle.rewards, rng=rng)
     policy = (1 - settings.epsilon) * planned.policy + settings.epsilon / handle.actions

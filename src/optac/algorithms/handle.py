@@ -29,7 +29,10 @@ class Sizes:
 
 
 class Handle:
-    """A problem without its truth. `initial` is the paper's fixed s_1 (or its distribution), known as the rewards are."""
+    """A problem without its truth.
+
+    `initial`, the paper's fixed s_1 or its distribution, is known as the rewards are.
+    """
 
     def __init__(
         self,

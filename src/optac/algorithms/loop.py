@@ -5,7 +5,7 @@ The algorithm sees a handle; the loop alone holds the truth, with which it value
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,42 @@ def solve(
     problems or (phi, mu). `rho`: a distribution (S, A), uniform by default. `progress` is called with rows of
     the history as they come. Further settings are the algorithm's own constants, over the preset's.
     """
+    run = prepare(
+        problem,
+        algorithm,
+        iterations=iterations,
+        episodes=episodes,
+        seed=seed,
+        preset=preset,
+        model_class=model_class,
+        rank=rank,
+        candidates=candidates,
+        rho=rho,
+        keep_members=keep_members,
+        **settings,
+    )
+    return run(progress)
+
+
+def prepare(
+    problem: LowRankMDP,
+    algorithm: str = "opt-ac",
+    *,
+    iterations: int | None = None,
+    episodes: int | None = None,
+    seed: int = 0,
+    preset: str = "practical",
+    model_class: str | Sequence[Any] = "simplex",
+    rank: int | None = None,
+    candidates: int = 64,
+    rho: Any = None,
+    keep_members: bool = True,
+    **settings: Any,
+) -> "PreparedRun":
+    """A run of `solve` with every argument checked and nothing played yet."""
     module = load_algorithm(algorithm)
     rounds = _rounds(iterations, episodes, module.DEFAULT_ITERATIONS, problem.horizon)
     learner_seed, environment_seed = np.random.SeedSequence(_checked_seed(seed)).spawn(2)
-    rng = np.random.default_rng(learner_seed)
     handle = Handle(
         problem,
         _model_class(problem, model_class, rank, candidates),
@@ -63,17 +95,36 @@ def solve(
         episodes=episodes,
     )
     chosen = resolved_settings(module, preset, handle.sizes(rounds), settings)
-    accounts = _Accounts(problem, handle, keep_members=keep_members, progress=progress)
-    state = module.init(chosen, handle)
-    for k in range(rounds):
-        started = time.perf_counter()
-        try:
-            next_state, info = module.step(chosen, state, handle, rng)
-        except EpisodesSpent:
-            break
-        accounts.add(k, state.policy, next_state, info, time.perf_counter() - started)
-        state = next_state
-    return accounts.result(algorithm, seed, chosen, state)
+    rng = np.random.default_rng(learner_seed)
+    return PreparedRun(problem, algorithm, seed, rounds, handle, chosen, rng, keep_members)
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """Call it once to run it."""
+
+    problem: LowRankMDP
+    algorithm: str
+    seed: int
+    rounds: int
+    handle: Handle
+    settings: Any
+    rng: np.random.Generator
+    keep_members: bool
+
+    def __call__(self, progress: Callable[[Row], None] | None = None) -> Result:
+        module = load_algorithm(self.algorithm)
+        accounts = _Accounts(self.problem, self.handle, keep_members=self.keep_members, progress=progress)
+        state = module.init(self.settings, self.handle)
+        for k in range(self.rounds):
+            started = time.perf_counter()
+            try:
+                next_state, info = module.step(self.settings, state, self.handle, self.rng)
+            except EpisodesSpent:
+                break
+            accounts.add(k, state.policy, next_state, info, time.perf_counter() - started)
+            state = next_state
+        return accounts.result(self.algorithm, self.seed, self.settings, state)
 
 
 class _Accounts:
@@ -174,7 +225,9 @@ def _rounds(iterations: int | None, episodes: int | None, default: int, horizon:
         return int(iterations)
     if episodes is None:
         return default
-    return max(1, episodes // horizon)
+    if episodes < horizon:
+        raise InvalidInput(f"episodes={episodes} is less than one round, which plays {horizon}; raise it")
+    return episodes // horizon
 
 
 def _checked_seed(seed: int) -> int:
@@ -193,7 +246,9 @@ def _model_class(
         instance = int(problem.parameters.get("seed", 0))
         chosen = truth_among_decoys(problem.phi, problem.mu, candidates, instance)
     elif isinstance(model_class, str):
-        raise InvalidInput(f"unknown model_class {model_class!r}; known: simplex, finite, or a list of candidates")
+        raise InvalidInput(
+            f"unknown model_class {model_class!r}; known: simplex, finite, or a list of candidates"
+        )
     else:
         pairs = [(c.phi, c.mu) if isinstance(c, LowRankMDP) else tuple(c) for c in model_class]
         chosen = FiniteClass([(np.asarray(phi, float), np.asarray(mu, float)) for phi, mu in pairs])
@@ -208,7 +263,9 @@ def _distribution(rho: Any, problem: LowRankMDP) -> np.ndarray:
         return np.full(shape, 1.0 / (shape[0] * shape[1]))
     array = np.asarray(rho, dtype=float)
     if array.shape != shape or not (array >= 0).all() or abs(array.sum() - 1) > 1e-6:
-        raise InvalidInput(f"rho must be a distribution of shape {shape} (states, actions); got {array.shape}")
+        raise InvalidInput(
+            f"rho must be a distribution of shape {shape} (states, actions); got {array.shape}"
+        )
     return array / array.sum()
 
 

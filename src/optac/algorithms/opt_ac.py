@@ -15,11 +15,12 @@ Differs from the paper:
   only: here the critic is clipped to [0, `critic_max`] after its evaluation.
 - After step h the roll-in RI(π, h) goes on with π to the end. With `whole_trajectories` the fit uses every
   transition of an episode; without, only the one at step h, as in Eq. (2).
-- A pair (s,a) that the data of the fit leave free can have any feature on the simplex without changing the
-  likelihood. With `optimistic_ties` its bonus is the largest over those, max_z √(Λ⁻¹)_zz; without, that of
-  the uniform feature.
-- The preset `practical` drops the factor 3H and the orders of the theorem for one rule that opens locks at
-  laptop scale.
+- A pair (s,a) that the data say nothing about can have any transitions at the same likelihood; nothing
+  bounds its error but 1. With `optimistic_ties` its bonus is that 1; without, it is what the feature of the
+  model happens to give (the uniform feature in the simplex class).
+- The preset `practical` drops the factor 3H and the theorem's orders. Its one rule is α = 1/(3√(H|A|)),
+  λ = η = 1: the fit uses all H episodes of an iteration and whatever actions they took, the Gram matrix one
+  episode and one action in |A| of it, so the norm overstates the error by about √(H|A|).
 """
 
 from dataclasses import dataclass
@@ -63,13 +64,13 @@ class Settings:
     whole_trajectories: bool
     """fit every transition of an episode, not only the one at the roll-in's step"""
     optimistic_ties: bool
-    """give a pair that no data touch the largest bonus its likelihood allows"""
+    """give a pair whose transitions the likelihood leaves free the bonus 1"""
 
 
 def practical(sizes: Sizes) -> Settings:
-    """The default: α = λ = η = 1 and no 3H, so that Q ≤ 2H by itself."""
+    """The default: α = 1/(3√(H|A|)), λ = η = 1 and no 3H, so that Q ≤ 2H by itself."""
     return Settings(
-        alpha=1.0,
+        alpha=1.0 / (3.0 * sqrt(sizes.horizon * sizes.actions)),
         bonus_scale=1.0,
         lam=1.0,
         eta=1.0,
@@ -154,7 +155,9 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     )
     bonus = elliptical_bonus(settings, model, data)  # line 5
     optimistic_rewards = handle.rewards + settings.bonus_scale * bonus
-    critic, pe_bill = _policy_evaluation(settings, model, state.policy, optimistic_rewards, handle, rng)  # line 6
+    critic, pe_bill = _policy_evaluation(
+        settings, model, state.policy, optimistic_rewards, handle, rng
+    )  # line 6
     critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max)
     policy = mirror_descent(critic_sum, settings.eta)  # line 7
     info = Info(
@@ -169,10 +172,9 @@ def elliptical_bonus(settings: Settings, model: LowRankModel, data: TransitionDa
     """b̃_h(s,a) = min(α ‖φ̂_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ φ̂φ̂ᵀ over RI(·, h+1) (Eq. 3); 0 in the last step."""
     inverse = np.linalg.inv(gram_matrix(model, data, settings.lam))
     squared = np.einsum("hsad,hde,hsae->hsa", model.phi, inverse, model.phi, optimize=True)
-    if settings.optimistic_ties:
-        largest = np.einsum("hdd->hd", inverse).max(axis=-1)
-        squared = np.where(model.unseen, largest[:, None, None], squared)
     bonus = np.minimum(settings.alpha * np.sqrt(np.maximum(squared, 0.0)), 1.0)
+    if settings.optimistic_ties:
+        bonus = np.where(model.free, 1.0, bonus)
     bonus[-1] = 0.0
     return bonus
 

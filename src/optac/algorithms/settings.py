@@ -10,9 +10,11 @@ from optac.algorithms.handle import Sizes
 from optac.errors import InvalidInput, unknown_name
 
 
-def resolved_settings(
-    algorithm: Algorithm, preset: str, sizes: Sizes, overrides: Mapping[str, Any]
-) -> Any:
+COMMON_SETTINGS = ("model_class", "rank", "candidates", "rho", "keep_members")
+"""Settings every algorithm has; `solve` takes them by name."""
+
+
+def resolved_settings(algorithm: Algorithm, preset: str, sizes: Sizes, overrides: Mapping[str, Any]) -> Any:
     """The algorithm's Settings for these sizes."""
     if preset not in algorithm.PRESETS:
         raise unknown_name("preset", preset, algorithm.PRESETS)
@@ -21,7 +23,7 @@ def resolved_settings(
     checked = {}
     for name, value in overrides.items():
         if name not in kinds:
-            raise unknown_name("setting", name, kinds)
+            raise unknown_name("setting", name, [*kinds, *COMMON_SETTINGS])
         checked[name] = _converted(name, value, kinds[name])
     return dataclasses.replace(settings, **checked)
 
@@ -43,5 +45,9 @@ def _converted(name: str, value: Any, kind: Any) -> Any:
             raise ValueError
         return kind(number)
     except (KeyError, TypeError, ValueError):
-        wanted = {bool: "true or false", int: "a whole number, at least 0", float: "a finite number, at least 0"}
+        wanted = {
+            bool: "true or false",
+            int: "a whole number, at least 0",
+            float: "a finite number, at least 0",
+        }
         raise InvalidInput(f"{name}={value} is not valid; {name} must be {wanted[kind]}") from None

@@ -10,7 +10,7 @@ from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.parameters import require_at_least
 
 if TYPE_CHECKING:
-    BaseEnv = gymnasium.Env[int, int]
+    BaseEnv = gymnasium.Env[Any, Any]
 else:
     BaseEnv = gymnasium.Env
 
@@ -31,7 +31,9 @@ class TabularEnv(BaseEnv):
         self._state = 0
         self._step = 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed)
         self._step = 0
         self._state = int(self.np_random.choice(self.problem.states, p=self.problem.initial))

@@ -23,9 +23,7 @@ def combination_lock(*, horizon: int = 6, actions: int = 10, seed: int = 0) -> L
     return _lock("combination-lock", horizon=horizon, actions=actions, observations=1, seed=seed)
 
 
-def observed_lock(
-    *, horizon: int = 6, actions: int = 4, observations: int = 10, seed: int = 0
-) -> LowRankMDP:
+def observed_lock(*, horizon: int = 6, actions: int = 4, observations: int = 10, seed: int = 0) -> LowRankMDP:
     """The lock seen through ids: row z shows one of z·m … z·m + m − 1 uniformly, so S = 3m and the rank stays 3."""
     return _lock("observed-lock", horizon=horizon, actions=actions, observations=observations, seed=seed)
 
@@ -60,7 +58,9 @@ def _lock(name: str, *, horizon: int, actions: int, observations: int, seed: int
 def good_actions(problem: LowRankMDP) -> np.ndarray:
     """The lock's combination (H, 2), read off its truth: for those who check a learner, not for learners."""
     if not problem.name.endswith("-lock"):
-        raise InvalidInput(f"{problem.name} is not a lock; good_actions reads combination-lock and observed-lock")
+        raise InvalidInput(
+            f"{problem.name} is not a lock; good_actions reads combination-lock and observed-lock"
+        )
     observations = problem.states // ROWS
     alive = problem.phi[:, [0, observations], :, :LIVE_ROWS].sum(axis=-1)
     return np.asarray(alive.argmax(axis=-1))

@@ -63,6 +63,6 @@ def _cumulative(probabilities: np.ndarray) -> np.ndarray:
         return np.broadcast_to(_cumulative(probabilities[0]), probabilities.shape)
     cumulative = np.cumsum(probabilities, axis=-1)
     positive = probabilities > 0
-    positive_after = np.cumsum(positive[..., ::-1], axis=-1)[..., ::-1] - positive
+    positive_after: np.ndarray = np.cumsum(positive[..., ::-1], axis=-1)[..., ::-1] - positive
     cumulative[positive_after == 0] = 2.0
     return cumulative

@@ -47,7 +47,9 @@ def check_shapes(phi: np.ndarray, mu: np.ndarray, rewards: np.ndarray) -> None:
 def check_finite(array: np.ndarray, name: str, axes: str) -> None:
     if not np.isfinite(array).all():
         index = _first(~np.isfinite(array))
-        raise InvalidProblem(f"{name} has {array[index]} at {axes} = {_spell(index)}; every entry must be finite")
+        raise InvalidProblem(
+            f"{name} has {array[index]} at {axes} = {_spell(index)}; every entry must be finite"
+        )
 
 
 def check_rewards(rewards: Rewards) -> None:

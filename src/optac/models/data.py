@@ -43,7 +43,9 @@ class TransitionData:
             here = steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
             np.add.at(counts, here, 1)
         before_last = steps[:-1]
-        gram_visits[before_last, states[before_last, before_last + 1], actions[before_last, before_last + 1]] += 1
+        gram_visits[
+            before_last, states[before_last, before_last + 1], actions[before_last, before_last + 1]
+        ] += 1
         return TransitionData(counts, gram_visits)
 
 
@@ -52,5 +54,5 @@ def add_transitions(counts: Counts, played: Trajectories) -> None:
     states, actions = played
     horizon, batch = actions.shape
     steps = np.broadcast_to(np.arange(horizon)[:, None], (horizon, batch))
-    flat: Int[np.ndarray, "..."] = np.ravel_multi_index((steps, states[:-1], actions, states[1:]), counts.shape)
+    flat: Int[np.ndarray, ...] = np.ravel_multi_index((steps, states[:-1], actions, states[1:]), counts.shape)
     counts += np.bincount(flat.ravel(), minlength=counts.size).reshape(counts.shape)

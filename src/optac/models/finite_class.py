@@ -10,6 +10,7 @@ from optac.errors import InvalidInput
 from optac.models.low_rank import LowRankModel
 
 FLOOR = 1e-12
+TIE = 1e-9
 
 
 class FiniteClass:
@@ -38,9 +39,13 @@ class FiniteClass:
         return horizon * float(np.log(len(self.candidates)))
 
     @cached_property
+    def _transitions(self) -> np.ndarray:
+        return np.stack([phi @ mu[:, None] for phi, mu in self.candidates])
+
+    @cached_property
     def _log_transitions(self) -> np.ndarray:
-        tables = [np.log(np.maximum(phi @ mu[:, None], FLOOR)) for phi, mu in self.candidates]
-        return np.stack(tables).reshape(len(tables), len(tables[0]), -1)
+        logs = np.log(np.maximum(self._transitions, FLOOR))
+        return logs.reshape(*logs.shape[:2], -1)
 
     def fit(
         self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
@@ -54,16 +59,24 @@ class FiniteClass:
         )
         steps = np.arange(len(counts))
         chosen = likelihoods.argmax(axis=0)
+        within = likelihoods >= likelihoods[chosen, steps] - slack
         if previous is not None and previous.choice is not None:
-            within = likelihoods[previous.choice, steps] >= likelihoods[chosen, steps] - slack
-            chosen = np.where(within, previous.choice, chosen)
+            chosen = np.where(within[previous.choice, steps], previous.choice, chosen)
         return LowRankModel(
             np.stack([self.candidates[c][0][h] for h, c in enumerate(chosen)]),
             np.stack([self.candidates[c][1][h] for h, c in enumerate(chosen)]),
             likelihoods[chosen, steps],
-            np.zeros(counts.shape[:3], dtype=bool),
+            self._free(within, chosen),
             chosen,
         )
+
+    def _free(self, within: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """The pairs on which candidates of the same likelihood, up to the slack, disagree."""
+        free = np.zeros(self._transitions.shape[1:4], dtype=bool)
+        for h, c in enumerate(chosen):
+            rivals = self._transitions[within[:, h], h]
+            free[h] = (np.abs(rivals - self._transitions[c, h]) > TIE).any(axis=(0, -1))
+        return free
 
 
 def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
@@ -80,7 +93,9 @@ def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
         order = rng.permuted(np.broadcast_to(np.arange(phi.shape[2]), phi.shape[:3]), axis=-1)
         decoy_mu = mu
         if i % 2 == 0:
-            permutation = rng.permuted(np.broadcast_to(np.arange(mu.shape[2]), (len(mu), mu.shape[2])), axis=-1)
+            permutation = rng.permuted(
+                np.broadcast_to(np.arange(mu.shape[2]), (len(mu), mu.shape[2])), axis=-1
+            )
             decoy_mu = np.take_along_axis(mu, permutation[:, None], axis=-1)
         candidates.append((np.take_along_axis(phi, order[..., None], axis=2), decoy_mu))
     return FiniteClass([candidates[i] for i in rng.permutation(size)])

@@ -13,15 +13,17 @@ from optac.array_types import Mu, Phi, Transitions
 class LowRankModel:
     """T̂_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩.
 
-    `unseen` marks the (s,a) that the data of the fit leave free; `choice` is the candidate taken at every
-    step where the class is a list.
+    `free` marks the (s,a) whose transitions the data leave open: others would be as likely. `choice` is the
+    candidate taken at every step where the class is a list; `restarted_at` the size of the data when fresh
+    starts were last tried.
     """
 
     phi: Phi
     mu: Mu
     log_likelihood: Float[np.ndarray, " horizon"]
-    unseen: Bool[np.ndarray, "horizon state action"]
+    free: Bool[np.ndarray, "horizon state action"]
     choice: Int[np.ndarray, " horizon"] | None = None
+    restarted_at: int = 0
 
     @cached_property
     def transitions(self) -> Transitions:

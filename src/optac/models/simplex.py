@@ -5,7 +5,7 @@ products; the likelihood never falls. The problem is not convex, hence several s
 class holds every kernel and the maximum is the table of frequencies.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -47,14 +47,18 @@ class SimplexClass:
         self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
     ) -> LowRankModel:
         """The maximum likelihood model, to within what `slack` a sweep leaves; warm from `previous`."""
-        states = counts.shape[1]
-        if self.rank >= states:
+        samples = int(counts.sum())
+        if self.rank >= counts.shape[1]:
             return self._frequencies(counts)
-        starts = [] if previous is None else [_smoothed(previous.phi, previous.mu)]
-        if previous is None or _has_doubled(counts):
-            starts += [_spread_start(counts, self.rank, rng) for _ in range(self.restarts)]
+        if previous is None or samples >= 2 * previous.restarted_at:
+            starts = [_spread_start(counts, self.rank, rng) for _ in range(self.restarts)]
+            restarted_at = samples
+        else:
+            starts, restarted_at = [], previous.restarted_at
+        if previous is not None:
+            starts.append(_smoothed(previous.phi, previous.mu))
         fits = [self._maximise(counts, phi, mu, slack) for phi, mu in starts]
-        return _best_of_each_step(fits)
+        return replace(_best_of_each_step(fits), restarted_at=restarted_at)
 
     def _frequencies(self, counts: Counts) -> LowRankModel:
         """N(s,a,s')/N(s,a) with μ the identity, padded with unused factors up to the rank."""
@@ -68,13 +72,12 @@ class SimplexClass:
         return _model(counts, phi, mu)
 
     def _maximise(self, counts: Counts, phi: np.ndarray, mu: np.ndarray, slack: float) -> LowRankModel:
-        likelihood = log_likelihood(counts, phi, mu).sum()
+        likelihood = -np.inf
         for _ in range(self.sweeps):
-            phi, mu = em_sweep(counts, phi, mu)
-            improved = log_likelihood(counts, phi, mu).sum()
-            if improved - likelihood <= slack:
+            phi, mu, before = em_sweep(counts, phi, mu)
+            if before.sum() - likelihood <= slack:
                 break
-            likelihood = improved
+            likelihood = before.sum()
         return _model(counts, phi, mu)
 
 
@@ -82,17 +85,27 @@ def em_sweep(
     counts: Int[np.ndarray, "horizon state action next"],
     phi: Float[np.ndarray, "horizon state action rank"],
     mu: Float[np.ndarray, "horizon rank next"],
-) -> tuple[Float[np.ndarray, "horizon state action rank"], Float[np.ndarray, "horizon rank next"]]:
-    """One E and M step: φ ∝ φ·(N/T̂)μᵀ and μ ∝ μ·φᵀ(N/T̂). What no data touch stays: φ uniform, μ as it is."""
+) -> tuple[
+    Float[np.ndarray, "horizon state action rank"],
+    Float[np.ndarray, "horizon rank next"],
+    Float[np.ndarray, " horizon"],
+]:
+    """One E and M step: φ ∝ φ·(N/T̂)μᵀ and μ ∝ μ·φᵀ(N/T̂), with the log-likelihood before it.
+
+    What no data touch stays: φ uniform, μ as it is.
+    """
     horizon, states, actions, rank = phi.shape
     rows = phi.reshape(horizon, states * actions, rank)
-    ratio = counts.reshape(horizon, states * actions, states) / np.maximum(rows @ mu, FLOOR)
+    seen = counts.reshape(horizon, states * actions, states)
+    transitions = np.maximum(rows @ mu, FLOOR)
+    ratio = seen / transitions
     new_rows = rows * (ratio @ mu.transpose(0, 2, 1))
     new_mu = mu * (rows.transpose(0, 2, 1) @ ratio)
     mass, factor_mass = new_rows.sum(-1, keepdims=True), new_mu.sum(-1, keepdims=True)
     new_rows = np.where(mass > 0, new_rows / np.maximum(mass, FLOOR), 1.0 / rank)
     new_mu = np.where(factor_mass > 0, new_mu / np.maximum(factor_mass, FLOOR), mu)
-    return new_rows.reshape(phi.shape), new_mu
+    likelihood = np.einsum("hxn,hxn->h", seen, np.log(transitions))
+    return new_rows.reshape(phi.shape), new_mu, likelihood
 
 
 def log_likelihood(
@@ -106,15 +119,9 @@ def log_likelihood(
 
 
 def _model(counts: Counts, phi: np.ndarray, mu: np.ndarray) -> LowRankModel:
-    unseen = counts.sum(axis=-1) == 0
-    phi = np.where(unseen[..., None], 1.0 / phi.shape[-1], phi)
-    return LowRankModel(phi, mu, log_likelihood(counts, phi, mu), unseen)
-
-
-def _has_doubled(counts: Counts) -> bool:
-    """Whether the number of episodes is a power of two rounds of H: the times of fresh starts."""
-    rounds = int(counts[0].sum()) // len(counts)
-    return rounds & (rounds - 1) == 0
+    free = counts.sum(axis=-1) == 0
+    phi = np.where(free[..., None], 1.0 / phi.shape[-1], phi)
+    return LowRankModel(phi, mu, log_likelihood(counts, phi, mu), free)
 
 
 def _smoothed(phi: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -153,5 +160,5 @@ def _best_of_each_step(fits: list[LowRankModel]) -> LowRankModel:
         np.stack([fits[best[h]].phi[h] for h in steps]),
         np.stack([fits[best[h]].mu[h] for h in steps]),
         np.array([fits[best[h]].log_likelihood[h] for h in steps]),
-        fits[0].unseen,
+        fits[0].free,
     )

@@ -22,7 +22,6 @@ from optac.errors import RunFailed
 from optac.models.low_rank import LowRankModel
 from optac.oracles.bill import Bill
 
-
 SOLVER_TOLERANCES = (1e-6, 1e-9, 1e-12, 1e-15)
 
 

@@ -1,0 +1,233 @@
+"""The command `optac`: every subcommand parses here and works elsewhere.
+
+Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGINT and SIGTERM.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from optac import __version__
+from optac.errors import InvalidInput, OptacError, unknown_name
+
+DESCRIPTION = """\
+Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
+gap exact, and the deep agents built on the same idea.
+
+start here:
+  optac demo                                             the story in a few minutes
+  optac solve combination-lock horizon=6 actions=10      Opt-AC opens a lock
+  optac list                                             everything there is, a line each
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our one-line errors, the nearest name first where a name is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"optac: error: {message}", file=sys.stderr)
+        raise SystemExit(2)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            kind = action.metavar if isinstance(action.metavar, str) else action.dest
+            raise argparse.ArgumentError(None, str(unknown_name(kind.lower(), str(value), action.choices)))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments) or 0)
+    except InvalidInput as error:
+        print(f"optac: error: {error}", file=sys.stderr)
+        return 2
+    except OptacError as error:
+        print(f"optac: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("optac: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="optac", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"optac {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    _add_demo(commands)
+    _add_list(commands)
+    _add_solve(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _command(
+    commands: Any, name: str, help: str, run: Any, *, settings: bool = False
+) -> argparse.ArgumentParser:
+    """A subcommand with the options every subcommand has; with `settings` also --preset and --set."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help, description=help[0].upper() + help[1:]
+    )
+    parser.set_defaults(run=run)
+    everywhere = parser.add_argument_group("everywhere")
+    everywhere.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: runs/<id>)")
+    everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    everywhere.add_argument("--quiet", action="store_true", help="no progress")
+    if settings:
+        everywhere.add_argument(
+            "--preset", default=None, metavar="NAME", help="the set of defaults to start from"
+        )
+        everywhere.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            dest="settings",
+            help="a setting by its Python keyword; repeatable",
+        )
+    return parser
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item)))
+
+
+# optac list
+
+
+def _add_list(commands: Any) -> None:
+    _command(commands, "list", "problems, algorithms, environments and benches, each with one line", _list)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    from optac.experiments.listing import everything
+
+    sections = everything()
+    if arguments.json:
+        _print_json(sections)
+        return
+    for title, entries in sections.items():
+        print(title)
+        width = max(len(name) for name in entries)
+        for name, line in entries.items():
+            print(f"  {name.ljust(width)}  {line}")
+
+
+# optac solve
+
+
+def _add_solve(commands: Any) -> None:
+    parser = _command(commands, "solve", "run an algorithm on a problem", _solve, settings=True)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "examples:\n"
+        "  optac solve combination-lock horizon=6 actions=10 --iterations 300\n"
+        "  optac solve random-simplex states=30 rank=3 seed=1 --set model_class=finite --preset theory\n"
+        "  optac solve FrozenLake-v1 horizon=20 --episodes 20000\n"
+        "  optac solve my-arrays.npz --set rank=4"
+    )
+    parser.add_argument(
+        "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
+    )
+    parser.add_argument(
+        "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
+    )
+    parser.add_argument("--algorithm", default="opt-ac", metavar="ALGORITHM", help="default: opt-ac")
+    parser.add_argument("--iterations", type=int, metavar="K", help="outer rounds (default: the algorithm's)")
+    parser.add_argument("--episodes", type=int, metavar="N", help="play at most so many episodes")
+    parser.add_argument("--seed", type=int, default=0, help="the learner's seed (default: 0)")
+
+
+def _solve(arguments: argparse.Namespace) -> None:
+    from optac.algorithms.catalogue import load_algorithm
+    from optac.experiments.solving import SolveConfig, parse_assignments, problem_of, run_solve
+    from optac.reports.solving import show_result
+    from optac.reports.terminal import progress
+
+    config = SolveConfig(
+        problem=arguments.problem,
+        parameters=parse_assignments(arguments.parameters, "parameter"),
+        algorithm=arguments.algorithm,
+        iterations=arguments.iterations,
+        episodes=arguments.episodes,
+        seed=arguments.seed,
+        preset=arguments.preset or "practical",
+        settings=parse_assignments(arguments.settings, "setting"),
+    )
+    module = load_algorithm(config.algorithm)
+    problem = problem_of(config)
+    total = config.iterations or (config.episodes or 0) // problem.horizon or module.DEFAULT_ITERATIONS
+    with progress(config.algorithm, total, quiet=arguments.quiet or arguments.json) as advance:
+        result, folder = run_solve(
+            config,
+            problem,
+            arguments.out,
+            lambda row: advance(row["iteration"], f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"),
+        )
+    if arguments.json:
+        _print_json({**result.summary(), "out": str(folder.path)})
+    else:
+        show_result(problem, result, folder.path)
+
+
+# optac demo
+
+
+def _add_demo(commands: Any) -> None:
+    _command(commands, "demo", "Opt-AC opens a lock that random play never opens, beside ε-greedy", _demo)
+
+
+def _demo(arguments: argparse.Namespace) -> None:
+    from optac.experiments.demo import BUDGET, PROBLEM, play
+    from optac.experiments.solving import fresh_path
+    from optac.reports.demo import show_demo
+    from optac.reports.terminal import progress
+
+    out = arguments.out or fresh_path(Path("runs/demo"))
+    with progress(PROBLEM, 2 * BUDGET, quiet=arguments.quiet or arguments.json) as advance:
+        story = play(out, lambda episodes, note: advance(episodes, note))
+    figure = show_demo(story, out, quiet=arguments.json)
+    if arguments.json:
+        _print_json({**story.summary(), "figure": str(figure), "out": str(out)})
+
+
+# optac bench
+
+
+def _add_bench(commands: Any) -> None:
+    parser = _command(commands, "bench", "measure side by side with what a user would pick instead", _bench)
+    parser.add_argument(
+        "benches",
+        nargs="*",
+        metavar="BENCH",
+        choices=["theory", []],
+        help="which ones (default: all): theory",
+    )
+    parser.add_argument(
+        "--peer-python",
+        metavar="PYTHON",
+        help="an interpreter that has the peers (see CONTRIBUTING.md); without it they are left out",
+    )
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    from optac.experiments.bench_theory import bench_theory
+    from optac.reports.bench import show_bench
+
+    measured = bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "theory.json").write_text(json.dumps(measured, indent=2) + "\n")
+    if arguments.json:
+        _print_json(measured)
+    else:
+        show_bench(measured)

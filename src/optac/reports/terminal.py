@@ -1,0 +1,78 @@
+"""Tables and progress: live on a terminal, plain lines in a pipe or file."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+class Advance(Protocol):
+    """Called with how far the work has come and what to say beside it."""
+
+    def __call__(self, done: int, note: str = "") -> None: ...
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on standard output."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for i, column in enumerate(columns):
+            table.add_column(column, justify="left" if i == 0 else "right")
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table)
+        return
+    widths = [max(len(line[i]) for line in [list(columns), *rows]) for i in range(len(columns))]
+    print(title)
+    for line in [columns, *rows]:
+        cells = [
+            cell.ljust(w) if i == 0 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+
+
+@contextmanager
+def progress(description: str, total: int, *, quiet: bool) -> Iterator[Advance]:
+    """A bar on a terminal's standard error, else a line every few seconds."""
+    if quiet:
+        yield lambda done, note="": None
+    elif sys.stderr.isatty():
+        with _bar() as bar:
+            task = bar.add_task(description, total=total, note="")
+            yield lambda done, note="": bar.update(task, completed=done, note=note)
+    else:
+        yield _Lines(description, total)
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=Console(stderr=True))
+
+
+class _Lines:
+    def __init__(self, description: str, total: int) -> None:
+        self._description = description
+        self._total = total
+        self._last = time.monotonic()
+
+    def __call__(self, done: int, note: str = "") -> None:
+        now = time.monotonic()
+        if now - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = now
+            print(f"{self._description}: {done}/{self._total} {note}".rstrip(), file=sys.stderr, flush=True)
