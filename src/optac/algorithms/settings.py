@@ -9,7 +9,6 @@ from optac.algorithms.catalogue import Algorithm
 from optac.algorithms.handle import Sizes
 from optac.errors import InvalidInput, unknown_name
 
-
 COMMON_SETTINGS = ("model_class", "rank", "candidates", "rho", "keep_members")
 """Settings every algorithm has; `solve` takes them by name."""
 

@@ -77,11 +77,11 @@ def run_solve(
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> tuple[Result, RunFolder]:
     """Solve, with the history, the result and the last policy written to a run's folder."""
-    folder = RunFolder.create(
-        out or fresh_path(Path("runs") / config.id), {"kind": "solve", **asdict(config)}
-    )
+    run = _prepared(config, problem)
+    path = out or fresh_path(Path("runs") / config.id)
+    folder = RunFolder.create(path, {"kind": "solve", **asdict(config)})
     with folder:
-        return _run(config, problem, folder, progress), folder
+        return _run(run, folder, progress), folder
 
 
 def resume_solve(folder: RunFolder, progress: Callable[[dict[str, Any]], None] | None = None) -> Result:
