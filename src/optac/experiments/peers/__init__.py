@@ -1,0 +1,1 @@
+"""Scripts that run other people's libraries, each under an interpreter that has it; none imports optac."""
