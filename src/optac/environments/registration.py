@@ -1,6 +1,8 @@
 """The ids of the six tasks, and how an environment is made from its id."""
 
 import copy
+import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +70,14 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
         raise unknown_name("environment", name, gymnasium.registry) from error
     except (gymnasium.error.Error, ImportError) as error:
         raise InvalidInput(f"environment {name!r} cannot be made: {error}") from error
+    except (AttributeError, RuntimeError) as error:
+        # Importing MuJoCo already loads the graphics library that MUJOCO_GL names.
+        if "MUJOCO_GL" in os.environ and "mujoco" not in sys.modules:
+            raise InvalidInput(
+                f"MuJoCo does not load with MUJOCO_GL={os.environ['MUJOCO_GL']} ({error}); unset it "
+                "or install that graphics library (on Debian libegl1 for egl, libosmesa6 for osmesa)."
+            ) from error
+        raise
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:

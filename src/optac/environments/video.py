@@ -1,0 +1,162 @@
+"""One episode of a policy as an mp4 file, on a machine with or without a screen."""
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from jaxtyping import UInt8
+
+from optac.environments.registration import make
+from optac.errors import InvalidInput, RunFailed
+
+Frame = UInt8[np.ndarray, "height width channel"]
+Act = Callable[[Any], Any]
+
+_MOST_FRAMES_PER_SECOND = 30
+_DEBIAN_PACKAGES = {"egl": "libegl1 libegl-mesa0 libgl1-mesa-dri", "osmesa": "libosmesa6"}
+
+
+class CannotRender(RunFailed):
+    """This machine cannot draw; the message names what to install."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded: the file, its frames and frames a second, and the episode's return and length."""
+
+    file: Path
+    frames: int
+    frames_per_second: float
+    episode_return: float
+    steps: int
+
+
+def record(name: str, act: Act, file: Path, *, seed: int = 0) -> Recording:
+    """Play one episode of the environment `name` with `act(observation)` and write it to `file`, an mp4.
+
+    At most 30 frames a second are drawn, in the environment's own time. The file appears whole or not at all.
+    """
+    _check_file(file)
+    env = _drawing_environment(name)
+    rate = float(env.metadata.get("render_fps", _MOST_FRAMES_PER_SECOND))
+    stride = math.ceil(rate / _MOST_FRAMES_PER_SECOND)
+    episode = _Episode(env, act, seed, stride)
+    try:
+        frames = _write(file, iter(episode), rate / stride)
+    finally:
+        env.close()
+    return Recording(file, frames, rate / stride, episode.total, episode.steps)
+
+
+def choose_backend() -> None:
+    """Have MuJoCo draw off screen through EGL where there is no display, unless MUJOCO_GL says otherwise.
+
+    pygame, which draws the classic-control tasks, is told to need no screen and to print no greeting. Both
+    read their variables when the first frame is drawn. MuJoCo reads its own on import too, and fails to
+    import where that library is missing: so this is called after the environment has been made once.
+    """
+    if not os.environ.get("DISPLAY"):
+        os.environ.setdefault("MUJOCO_GL", "egl")
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+
+@dataclass
+class _Episode:
+    """The frames of one episode, and its return and length once they are drawn."""
+
+    env: gymnasium.Env[Any, Any]
+    act: Act
+    seed: int
+    stride: int
+    total: float = 0.0
+    steps: int = 0
+
+    def __iter__(self) -> Iterator[Frame]:
+        observation, _ = self.env.reset(seed=self.seed)
+        ended = False
+        yield self._frame()
+        while not ended:
+            observation, reward, terminated, truncated, _ = self.env.step(self.act(observation))
+            ended = terminated or truncated
+            self.total += float(reward)
+            self.steps += 1
+            if self.steps % self.stride == 0 or ended:
+                yield self._frame()
+
+    def _frame(self) -> Frame:
+        return np.asarray(self.env.render(), np.uint8)
+
+
+def _check_file(file: Path) -> None:
+    if file.suffix != ".mp4":
+        raise InvalidInput(f"a video is written to a file that ends in .mp4, not {str(file)!r}.")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"the folder {str(file.parent)!r} for the video does not exist; make it first.")
+
+
+def _drawing_environment(name: str) -> gymnasium.Env[Any, Any]:
+    """The environment, ready to draw; its model's tracking camera, if there is one, follows a MuJoCo body."""
+    env = make(name)
+    modes = env.metadata.get("render_modes", [])
+    env.close()
+    if "rgb_array" not in modes:
+        raise InvalidInput(
+            f"{name} cannot draw itself: its render modes are {modes}, and rgb_array is needed."
+        )
+    choose_backend()
+    env = make(name, render_mode="rgb_array")
+    renderer = getattr(env.unwrapped, "mujoco_renderer", None)
+    if renderer is not None:
+        _probe_backend()
+        cameras = [renderer.model.camera(index).name for index in range(renderer.model.ncam)]
+        if renderer.camera_id == -1 and "track" in cameras:
+            renderer.camera_id = cameras.index("track")
+    return env
+
+
+def _probe_backend() -> None:
+    backend = os.environ.get("MUJOCO_GL", "")
+    if backend == "glfw" and not os.environ.get("DISPLAY"):
+        raise CannotRender(
+            "MUJOCO_GL=glfw draws on a screen, and DISPLAY is empty; unset MUJOCO_GL to use egl."
+        )
+    if backend not in _DEBIAN_PACKAGES:
+        return
+    try:
+        context = import_module(f"mujoco.{backend}").GLContext(16, 16)
+        context.make_current()
+        context.free()
+    except Exception as error:  # PyOpenGL fails in many ways where the library is missing
+        raise CannotRender(
+            f"MuJoCo cannot draw through {backend} ({type(error).__name__}: {error}). On Debian or Ubuntu: "
+            f"apt-get install {_DEBIAN_PACKAGES[backend]}. The variable MUJOCO_GL chooses another way: "
+            "egl or osmesa without a screen, glfw with one."
+        ) from error
+
+
+def _write(file: Path, frames: Iterator[Frame], rate: float) -> int:
+    try:
+        import imageio.v2
+        import imageio_ffmpeg  # noqa: F401
+    except ImportError as error:
+        raise InvalidInput("writing a video needs the extra `video`: pip install 'optac[video]'.") from error
+    aside = file.with_name(f".{file.stem}.{os.getpid()}.part.mp4")
+    count = 0
+    try:
+        # Players want even sides; by default imageio stretches pictures to multiples of 16.
+        writer: Any = imageio.v2.get_writer(aside, format="FFMPEG", fps=rate, macro_block_size=2)
+        with writer:
+            for frame in frames:
+                writer.append_data(frame)
+                count += 1
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+    return count
