@@ -1,5 +1,6 @@
 """What is known of an instance: values, ranks, singular values, reachability."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,36 +38,36 @@ def smallest_reachability(problem: "LowRankMDP") -> float | None:
         return None
     if problem.horizon == 1:
         return 1.0
-    operators = _Operators(problem)
-    reachability = [
-        operators.largest_expectation(h, problem.phi[h])[problem.phi[h].max(axis=(0, 1)) > 0].min()
-        for h in operators.last_steps()
-    ]
-    return float(min(reachability))
+    smallest = 1.0
+    for h, reached in enumerate(_largest_probabilities(problem)):
+        smallest = min(smallest, float(reached[problem.phi[h].max(axis=(0, 1)) > 0].min()))
+    return smallest
 
 
-class _Operators:
-    """V ↦ max_a Σ_s' T_h(s'|s,a) V(s') for many value functions at once, sparse where T is."""
+def _largest_probabilities(problem: "LowRankMDP") -> Iterator[np.ndarray]:
+    """max_π E_π[φ_h(s,a)_z] for every z, step by step for h < H, the transitions sparse where T is.
 
-    def __init__(self, problem: "LowRankMDP") -> None:
-        from scipy.sparse import csr_array
+    V ↦ max_a Σ_s' T(s'|s,a) V(s') carries max_a φ_h(s,a)_z back from step h to the first. Where every step
+    shares one table, so do the steps' value functions: one pass serves them all.
+    """
+    from scipy.sparse import csr_array
 
-        self._problem = problem
-        self.same_every_step = problem.transitions.strides[0] == 0 or problem.horizon == 1
-        steps = problem.transitions[:1] if self.same_every_step else problem.transitions
-        self._matrices = [csr_array(step.reshape(-1, problem.states)) for step in steps]
+    def back(matrix: Any, values: np.ndarray) -> np.ndarray:
+        return (matrix @ values).reshape(problem.states, problem.actions, -1).max(axis=1)
 
-    def last_steps(self) -> range:
-        """The steps h < H whose transitions enter a value."""
-        return range(self._problem.horizon - 1)
-
-    def largest_expectation(self, h: int, targets: np.ndarray) -> np.ndarray:
-        """max_π E_π[targets(s_h, a_h)_z] for every column z of targets (S, A, d)."""
-        values = targets.max(axis=1)
-        for step in reversed(range(h)):
-            matrix = self._matrices[0 if self.same_every_step else step]
-            values = (matrix @ values).reshape(*targets.shape).max(axis=1)
-        return np.asarray(self._problem.initial @ values)
+    if problem.transitions.strides[0] == 0:
+        matrix = csr_array(problem.transitions[0].reshape(-1, problem.states))
+        values = problem.phi[0].max(axis=1)
+        for _ in range(problem.horizon - 1):
+            yield problem.initial @ values
+            values = back(matrix, values)
+        return
+    matrices = [csr_array(step.reshape(-1, problem.states)) for step in problem.transitions]
+    for h in range(problem.horizon - 1):
+        values = problem.phi[h].max(axis=1)
+        for matrix in reversed(matrices[:h]):
+            values = back(matrix, values)
+        yield problem.initial @ values
 
 
 def _spectra(problem: "LowRankMDP") -> tuple[list[int], list[float]]:

@@ -1,6 +1,6 @@
 """Between Gymnasium and problems: a toy-text environment's table in, any problem out."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 import gymnasium
 import numpy as np
@@ -39,7 +39,7 @@ class TabularEnv(BaseEnv):
         self._state = int(self.np_random.choice(self.problem.states, p=self.problem.initial))
         return self._observation(), self._info()
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsInt) -> tuple[int, float, bool, bool, dict[str, Any]]:
         if self._step >= self.problem.horizon:
             raise InvalidInput("the episode is over after step H; call reset() before the next step")
         if not self.action_space.contains(action):
@@ -74,8 +74,10 @@ def from_gymnasium(environment: str | BaseEnv, horizon: int, **options: Any) -> 
             f"{environment} has no transition table; from_gymnasium takes environments whose `unwrapped.P` "
             "maps state and action to (probability, next state, reward, terminated), as toy-text ones do"
         )
-    transitions, rewards = _absorbing_table(table)
-    initial = _initial_distribution(env, len(transitions))
+    known_initial = _initial_distribution(env)
+    transitions, rewards = _absorbing_table(table, known_initial)
+    initial = np.zeros(len(transitions))
+    initial[: len(known_initial)] = known_initial
     low, scale = _reward_map(table)
     phi, mu = simplex_factors(transitions)
     return LowRankMDP(
@@ -111,15 +113,13 @@ def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:
         raise InvalidInput(f"Gymnasium cannot make {environment!r}: {error}") from None
 
 
-def _absorbing_table(table: dict[int, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _absorbing_table(table: dict[int, Any], initial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """T (S,A,S) and mean rewards (S,A); what ends an episode leads to a state that absorbs and pays 0.
 
-    The terminal state itself serves where it is entered by ending transitions only; otherwise one more
-    state is appended for them.
+    The terminal state itself serves where episodes enter it only to end; should one also pass through it,
+    one more state is appended for the endings.
     """
     states, actions = len(table), len(table[0])
-    ends = np.zeros(states, dtype=bool)
-    goes_on = np.zeros(states, dtype=bool)
     entries = [
         (s, a, probability, target, reward, bool(terminated))
         for s in range(states)
@@ -127,19 +127,23 @@ def _absorbing_table(table: dict[int, Any]) -> tuple[np.ndarray, np.ndarray]:
         for probability, target, reward, terminated in table[s][a]
         if probability > 0
     ]
-    for *_, target, _reward, terminated in entries:
-        ends[target] |= terminated
-    for s, _a, _p, target, _reward, terminated in entries:
-        goes_on[target] |= not (terminated or ends[s])
-    shared = bool((ends & goes_on).any())
-    size = states + shared
+    ends = np.zeros(states, dtype=bool)
+    passed = initial > 0
+    while True:
+        before = passed.copy()
+        for s, _a, _probability, target, _reward, terminated in entries:
+            if passed[s]:
+                ends[target] |= terminated
+                passed[target] |= not terminated
+        if (passed == before).all():
+            break
+    twin = bool((ends & passed).any())
+    absorbing = np.append(ends & ~passed, [True] * twin)
+    size = len(absorbing)
     transitions, rewards = np.zeros((size, actions, size)), np.zeros((size, actions))
-    absorbing = np.zeros(size, dtype=bool)
-    absorbing[:states] = ends & ~goes_on
-    absorbing[states:] = True
     for s, a, probability, target, reward, terminated in entries:
         if not absorbing[s]:
-            transitions[s, a, states if terminated and goes_on[target] else target] += probability
+            transitions[s, a, states if terminated and passed[target] else target] += probability
             rewards[s, a] += probability * reward
     transitions[absorbing, :, absorbing] = 1.0
     return transitions, rewards
@@ -152,10 +156,8 @@ def _reward_map(table: dict[int, Any]) -> tuple[float, float]:
     return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high - low)
 
 
-def _initial_distribution(env: BaseEnv, states: int) -> np.ndarray:
+def _initial_distribution(env: BaseEnv) -> np.ndarray:
     known = getattr(env.unwrapped, "initial_state_distrib", None)
     if known is None:
         raise InvalidProblem(f"{env} has a transition table but no `initial_state_distrib`")
-    initial = np.zeros(states)
-    initial[: len(known)] = known
-    return initial
+    return np.asarray(known, dtype=float)

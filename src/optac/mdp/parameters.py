@@ -3,7 +3,7 @@
 from optac.errors import InvalidInput
 
 
-def require_at_least(least: float, **parameters: float) -> None:
+def require_at_least(least: int | float, **parameters: int | float) -> None:
     """Every parameter is at least `least`, or an error that names the first that is not."""
     for name, value in parameters.items():
         if not value >= least:
