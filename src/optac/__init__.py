@@ -15,15 +15,25 @@ if TYPE_CHECKING:
     from optac.mdp import LowRankMDP as LowRankMDP
     from optac.mdp import from_gymnasium as from_gymnasium
     from optac.mdp import make_problem as make_problem
+    from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
 
 _HOMES = {
+    "ConditionalFourierFeatures": "optac.models",
     "LowRankMDP": "optac.mdp",
     "from_gymnasium": "optac.mdp",
     "make_problem": "optac.mdp",
     "solve": "optac.algorithms",
 }
 
-__all__ = ["LowRankMDP", "__version__", "from_gymnasium", "make_problem", "numpy_policy", "solve"]
+__all__ = [
+    "ConditionalFourierFeatures",
+    "LowRankMDP",
+    "__version__",
+    "from_gymnasium",
+    "make_problem",
+    "numpy_policy",
+    "solve",
+]
 
 
 def __getattr__(name: str) -> Any:

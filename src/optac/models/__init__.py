@@ -1,8 +1,20 @@
-"""What the SL oracle fits: finite lists of candidates and the simplex (latent-variable) class."""
+"""What the SL oracle fits: finite lists of candidates, the simplex (latent-variable) class, Fourier features."""
 
 from optac.models.data import TransitionData
 from optac.models.finite_class import FiniteClass, truth_among_decoys
+from optac.models.fourier import ConditionalFourierFeatures, effective_dimension
+from optac.models.fourier_size import FourierSize, propose_fourier_size
 from optac.models.low_rank import LowRankModel
 from optac.models.simplex import SimplexClass
 
-__all__ = ["FiniteClass", "LowRankModel", "SimplexClass", "TransitionData", "truth_among_decoys"]
+__all__ = [
+    "ConditionalFourierFeatures",
+    "FiniteClass",
+    "FourierSize",
+    "LowRankModel",
+    "SimplexClass",
+    "TransitionData",
+    "effective_dimension",
+    "propose_fourier_size",
+    "truth_among_decoys",
+]

@@ -1,0 +1,190 @@
+"""Conditional random Fourier features: conventions by hand, recovery on known densities, checks of input."""
+
+from math import erf, pi, sqrt
+
+import numpy as np
+import pytest
+
+import optac
+from optac.errors import InvalidInput
+from optac.models import effective_dimension, propose_fourier_size
+from optac.models import fourier as fourier_module
+from optac.models.fourier import FourierVolumeWarning, ball_volume
+
+
+def features(state_dim=1, frequencies=512, radius=4.0, seed=0):
+    return optac.ConditionalFourierFeatures(state_dim, frequencies, radius, seed)
+
+
+def gaussian_characteristic(mean, deviation):
+    """t ↦ E[exp(i tᵀs')] of N(mean, deviation² I)."""
+    return lambda t: np.exp(1j * t @ np.atleast_1d(mean) - 0.5 * deviation**2 * (t**2).sum(axis=-1))
+
+
+def test_target_feature_is_cosine_and_minus_sine_over_root_d():
+    f = features(frequencies=2)
+    state = 0.3
+    angles = 2 * pi * f.w[:, 0] * state
+    expected = [np.cos(angles[0]), -np.sin(angles[0]), np.cos(angles[1]), -np.sin(angles[1])]
+    np.testing.assert_allclose(f.mu(np.array([[state]]))[0], np.array(expected) / sqrt(2), rtol=1e-14)
+
+
+def test_context_feature_is_the_conjugated_mean_phase_times_volume_over_root_d():
+    f = features(frequencies=3, radius=2.0)
+    samples = np.array([[0.1], [-0.4]])
+    g = np.exp(-2j * pi * samples * f.w[:, 0]).mean(axis=0)
+    expected = np.stack([g.real, g.imag], axis=-1).ravel() * 4.0 / sqrt(3)
+    np.testing.assert_allclose(f.phi(samples), expected, rtol=1e-13)
+
+
+def test_one_sample_gives_the_mean_cosine_of_the_distance():
+    """φ̂ᵀμ = (Vol/d) Σ cos 2πw(s' − y): a dropped 1/√d scales it by √d, a dropped minus gives s' + y."""
+    f = features(frequencies=50)
+    y, state = 0.7, -0.25
+    expected = f.volume * np.cos(2 * pi * f.w[:, 0] * (state - y)).mean()
+    assert f.density(np.array([[y]]), np.array([[state]]))[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_gaussian_density_has_its_closed_form_in_the_limit_of_many_frequencies():
+    """At s' = m the truncated integral is erf(√2·π·W·σ)/(σ√(2π)); a dense frequency grid reaches it."""
+    deviation, mean, f = 0.3, 0.2, features(frequencies=20_001, radius=1.0)
+    f.w = np.linspace(-1.0, 1.0, 20_001)[:, None]
+    phi = f.phi_exact(gaussian_characteristic(mean, deviation))
+    expected = erf(sqrt(2) * pi * deviation) / (deviation * sqrt(2 * pi))
+    assert f.inner_products(phi, np.array([[mean]]))[0] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(("dim", "count", "error"), [(1, 20_000, 0.06), (2, 20_000, 0.12)])
+def test_gaussian_density_is_recovered_off_centre(dim, count, error):
+    """The mean is not 0, so an estimate of the mirrored density fails."""
+    mean, deviation = np.full(dim, 0.4), 0.3
+    rng = np.random.default_rng(1)
+    f = features(dim, frequencies=4096, radius=2.0)
+    states = rng.uniform(-0.5, 1.2, (40, dim))
+    estimate = f.density(rng.normal(mean, deviation, (count, dim)), states)
+    distance = ((states - mean) ** 2).sum(axis=-1)
+    truth = np.exp(-distance / (2 * deviation**2)) / (2 * pi * deviation**2) ** (dim / 2)
+    assert np.abs(estimate - truth).max() < error
+
+
+def test_sampled_coefficients_approach_the_exact_ones():
+    f = features(frequencies=64)
+    rng = np.random.default_rng(3)
+    exact = f.phi_exact(gaussian_characteristic(0.1, 0.2))
+    sampled = f.phi(rng.normal(0.1, 0.2, (40_000, 1)))
+    assert np.abs(sampled - exact).max() < 4 * f.volume / sqrt(64) / sqrt(40_000)
+
+
+def test_translated_features_are_those_of_the_moved_samples():
+    f = features(2, frequencies=30, radius=1.5)
+    noise = np.random.default_rng(4).normal(size=(20, 2))
+    offsets = np.array([[0.3, -0.2], [1.0, 0.5]])
+    moved = f.phi(offsets[:, None] + noise)
+    np.testing.assert_allclose(f.translated(f.phi(noise), offsets), moved, atol=1e-13)
+
+
+def test_same_seed_same_bits_and_other_seed_other_frequencies():
+    assert (features(3).w == features(3).w).all()
+    assert (features(3, seed=1).w != features(3).w).any()
+
+
+def test_frequencies_of_a_smaller_d_are_the_first_of_a_larger():
+    np.testing.assert_array_equal(features(2, frequencies=10).w, features(2, frequencies=100).w[:10])
+
+
+def test_bits_of_a_row_depend_neither_on_batch_order_nor_on_blocks(monkeypatch):
+    f = features(2, frequencies=40)
+    samples = np.random.default_rng(5).normal(size=(6, 50, 2))
+    order = np.array([3, 0, 5, 1, 4, 2])
+    together = f.phi(samples)
+    np.testing.assert_array_equal(f.phi(samples[order]), together[order])
+    np.testing.assert_array_equal(f.phi(samples[2]), together[2])
+    monkeypatch.setattr(fourier_module, "BLOCK", 200)
+    np.testing.assert_allclose(f.phi(samples), together, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(f.phi(samples[order]), f.phi(samples)[order])
+
+
+def test_frequencies_are_uniform_in_the_ball():
+    """In R² a quarter of the mass lies within half the radius, and no direction is preferred."""
+    w = features(2, frequencies=40_000, radius=3.0).w
+    norms = np.linalg.norm(w, axis=1)
+    assert norms.max() <= 3.0
+    assert (norms < 1.5).mean() == pytest.approx(0.25, abs=0.01)
+    assert np.abs(w.mean(axis=0)).max() < 0.03
+
+
+@pytest.mark.parametrize(("dim", "volume"), [(1, 4.0), (2, 4 * pi), (3, 32 * pi / 3), (6, 64 * pi**3 / 6)])
+def test_ball_volume(dim, volume):
+    assert ball_volume(dim, 2.0) == pytest.approx(volume, rel=1e-14)
+
+
+def test_many_dimensions_warn_with_the_volume():
+    with pytest.warns(FourierVolumeWarning, match=r"Vol\(B_W\) = 330\.7 in R\^6"):
+        features(6, frequencies=4, radius=2.0)
+
+
+def test_effective_dimension_counts_the_independent_distributions():
+    f = features(frequencies=200)
+    means = np.array([0.0, 0.3, 0.6])
+    three = np.stack([f.phi_exact(gaussian_characteristic(m, 0.2)) for m in means])
+    mixed = np.concatenate([three, three[:1] / 2 + three[1:2] / 2])
+    assert effective_dimension(mixed) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"state_dim": 0}, "state_dim=0"),
+        ({"frequencies": 0}, "frequencies=0"),
+        ({"radius": 0.0}, "radius=0.0"),
+        ({"seed": -1}, "seed=-1"),
+    ],
+)
+def test_bad_sizes_are_refused(arguments, message):
+    given = {"state_dim": 1, "frequencies": 8, "radius": 1.0, **arguments}
+    with pytest.raises(InvalidInput, match=message):
+        optac.ConditionalFourierFeatures(**given)
+
+
+def test_bad_arrays_are_refused():
+    f = features(2, frequencies=8)
+    with pytest.raises(InvalidInput, match=r"\(M, D\) with D = 2; got \(3, 1\)"):
+        f.mu(np.zeros((3, 1)))
+    with pytest.raises(InvalidInput, match="not finite"):
+        f.phi(np.array([[0.0, np.nan]]))
+    with pytest.raises(InvalidInput, match="dtype complex128"):
+        f.phi(np.zeros((4, 2), dtype=complex))
+    with pytest.raises(InvalidInput, match="N = 0"):
+        f.phi(np.zeros((4, 0, 2)))
+
+
+def test_integer_and_single_precision_states_become_double():
+    f = features(frequencies=8)
+    assert f.mu(np.array([[1]])).dtype == f.phi(np.zeros((2, 1), dtype=np.float32)).dtype == np.float64
+
+
+def test_proposed_size_meets_its_target_on_a_known_density():
+    """The typical size for ζ = 0.5 on c(1 − y²)³: the measured error is below it, the proved size far above."""
+    constants = {"state_dim": 1, "smoothness": 3, "derivative_norm": 80.0, "density_bound": 1.1}
+    size = propose_fourier_size(0.5, points=1e3, **constants)
+    proved = propose_fourier_size(0.5, points=1e3, bound="proved", **constants)
+    assert size.radius == proved.radius and proved.frequencies > 2 * size.frequencies
+    rng = np.random.default_rng(0)
+    samples = 2 * rng.beta(4, 4, size.samples)[:, None] - 1
+    states = np.linspace(-1, 1, 101)[:, None]
+    estimate = size.features().density(samples, states)
+    assert np.abs(estimate - 35 / 32 * (1 - states[:, 0] ** 2) ** 3).max() < 0.5
+
+
+def test_proposed_size_grows_as_the_theorem_says():
+    """Truncation: W ∝ ζ^{−1/(m−D)}; proved: d ∝ (Vol/ζ)², so halving ζ in D = 1, m = 3 gives d · 2^{2+1}."""
+    constants = {"state_dim": 1, "smoothness": 3, "derivative_norm": 1e6, "density_bound": 2.0}
+    size, half = (propose_fourier_size(z, bound="proved", **constants) for z in (0.2, 0.1))
+    assert half.radius / size.radius == pytest.approx(sqrt(2), rel=1e-12)
+    assert half.frequencies / size.frequencies == pytest.approx(8, rel=1e-6)
+    assert half.feature_bytes == 16 * half.frequencies and "phases" in str(half)
+
+
+def test_size_needs_a_smooth_density():
+    with pytest.raises(InvalidInput, match="m > D = 2"):
+        propose_fourier_size(0.1, state_dim=2, smoothness=2, derivative_norm=1.0, density_bound=1.0)
