@@ -117,5 +117,5 @@ def test_returns_in_the_environment_average_to_the_exact_value() -> None:
 
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLak-v1"])
 def test_environments_without_a_table_are_refused(env_id: str) -> None:
-    with pytest.raises(InvalidInput, match="transition table|cannot make"):
+    with pytest.raises(InvalidInput, match=r"transition table|cannot make"):
         optac.from_gymnasium(env_id, horizon=5)

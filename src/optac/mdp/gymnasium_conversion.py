@@ -138,7 +138,7 @@ def _absorbing_table(table: dict[int, Any], initial: np.ndarray) -> tuple[np.nda
         if (passed == before).all():
             break
     twin = bool((ends & passed).any())
-    absorbing = np.append(ends & ~passed, [True] * twin)
+    absorbing = np.concatenate([ends & ~passed, np.ones(int(twin), dtype=bool)])
     size = len(absorbing)
     transitions, rewards = np.zeros((size, actions, size)), np.zeros((size, actions))
     for s, a, probability, target, reward, terminated in entries:
