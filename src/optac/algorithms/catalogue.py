@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -23,6 +23,7 @@ ALGORITHMS: Mapping[str, tuple[str, str]] = {
 }
 
 
+@runtime_checkable
 class AlgorithmState(Protocol):
     """Every algorithm's state has the policy it plays next and the bill so far."""
 
@@ -33,6 +34,7 @@ class AlgorithmState(Protocol):
     def bill(self) -> Bill: ...
 
 
+@runtime_checkable
 class Algorithm(Protocol):
     """What the loop needs of an algorithm's module."""
 

@@ -14,7 +14,7 @@ from optac.array_types import Counts
 from optac.errors import InvalidInput
 from optac.models.low_rank import LowRankModel
 
-SMOOTHING = 1e-3
+STIRRING = 1e-3
 FLOOR = 1e-300
 
 
@@ -56,7 +56,7 @@ class SimplexClass:
         else:
             starts, restarted_at = [], previous.restarted_at
         if previous is not None:
-            starts.append(_smoothed(previous.phi, previous.mu))
+            starts.append(_stirred(previous.phi, previous.mu, rng))
         fits = [self._maximise(counts, phi, mu, slack) for phi, mu in starts]
         return replace(_best_of_each_step(fits), restarted_at=restarted_at)
 
@@ -124,11 +124,11 @@ def _model(counts: Counts, phi: np.ndarray, mu: np.ndarray) -> LowRankModel:
     return LowRankModel(phi, mu, log_likelihood(counts, phi, mu), free)
 
 
-def _smoothed(phi: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A little mass everywhere: a zero is a fixed point of EM that new data could never leave."""
+def _stirred(phi: np.ndarray, mu: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A little random mass everywhere: zeros and equal factors are fixed points of EM that no new data leave."""
     return (
-        (1 - SMOOTHING) * phi + SMOOTHING / phi.shape[-1],
-        (1 - SMOOTHING) * mu + SMOOTHING / mu.shape[-1],
+        (1 - STIRRING) * phi + STIRRING / phi.shape[-1],
+        (1 - STIRRING) * mu + STIRRING * rng.dirichlet(np.ones(mu.shape[-1]), size=mu.shape[:-1]),
     )
 
 
@@ -149,7 +149,7 @@ def _spread_start(counts: Counts, rank: int, rng: np.random.Generator) -> tuple[
             mu[h, z] = frequencies[h, rng.choice(len(distance), p=distance / total)]
             nearest = np.abs(frequencies[h, :, None] - mu[h, None, : z + 1]).sum(-1).min(-1)
             distance = visits[h] * nearest**2
-    return _smoothed(np.full((horizon, states, actions, rank), 1.0 / rank), mu)
+    return _stirred(np.full((horizon, states, actions, rank), 1.0 / rank), mu, rng)
 
 
 def _best_of_each_step(fits: list[LowRankModel]) -> LowRankModel:

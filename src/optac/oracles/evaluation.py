@@ -81,24 +81,38 @@ def evaluate_by_regression(
 ) -> tuple[Evaluation, Bill]:
     """Q^π by minimising L(w) over samples (s, a) from ρ to the accuracy asked, by conjugate gradients.
 
-    If each stage's mean squared residual is at most ε²((C−1)/(C^H−1))², with C the coverage of ρ, then
-    E_ρ|Q̂_h − Q^π_h| ≤ ε for every h. That worst case is out of reach of double precision for long
-    horizons, so the solver tightens its own tolerance until the certificate or the error itself, measured
-    under ρ against the exact recursion, says ε.
+    If each stage's mean squared residual under ρ is at most ε²((C−1)/(C^H−1))², with C the coverage of ρ,
+    then E_ρ|Q̂_h − Q^π_h| ≤ ε for every h. That worst case is out of reach of double precision for long
+    horizons, so the solver tightens its own tolerance until the residuals or the error itself, measured
+    under ρ against the exact recursion, say ε.
     """
-    horizon = len(rewards)
-    tolerance = residual_for_accuracy(accuracy, coverage_constant(model, policy, rho), horizon)
+    tolerance = residual_for_accuracy(accuracy, coverage_constant(model, policy, rho), len(rewards))
     exact = evaluate(model, policy, rewards)[0].q_values
+    system = joint_least_squares(model, policy, rewards, samples)
     for relative in SOLVER_TOLERANCES:
-        weights, residual = _minimise(joint_least_squares(model, policy, rewards, samples), relative, model)
+        weights = _minimise(system, relative, model.phi.shape[-1])
         q_values = rewards + np.einsum("hsad,hd->hsa", model.phi, weights)
         error = float(np.einsum("sa,hsa->h", rho, np.abs(q_values - exact)).max())
-        if residual <= tolerance or error <= accuracy:
+        if error <= accuracy or bellman_residual(model, policy, rewards, q_values, rho) <= tolerance:
             return Evaluation(q_values, weights, error), Bill(SL=1, PE=1, accuracy=accuracy**2)
     raise RunFailed(
         f"policy evaluation by regression over {len(samples)} samples from ρ is off by {error:.3g}, more than the "
         f"{accuracy:.3g} asked; draw more samples (pe_samples) or use the exact recursion (pe=exact)"
     )
+
+
+def bellman_residual(
+    model: LowRankModel,
+    policy: Probabilities,
+    rewards: Rewards,
+    q_values: QValues,
+    rho: Float[np.ndarray, "state action"],
+) -> float:
+    """The largest over h of √E_ρ[(Q̂_h − r_h − T_h V̂_{h+1})²], V̂ the policy's mean of Q̂."""
+    values = np.einsum("hsa,hsa->hs", policy, q_values)
+    continuation = np.einsum("hsad,hdn,hn->hsa", model.phi[:-1], model.mu[:-1], values[1:], optimize=True)
+    residual = q_values[:-1] - rewards[:-1] - continuation
+    return float(np.sqrt(np.einsum("sa,hsa->h", rho, residual**2)).max(initial=0.0))
 
 
 def residual_for_accuracy(accuracy: float, coverage: float, horizon: int) -> float:
@@ -142,18 +156,15 @@ def joint_least_squares(
     return LeastSquares(diagonal, above[:-1], target)
 
 
-def _minimise(
-    system: LeastSquares, tolerance: float, model: LowRankModel
-) -> tuple[Float[np.ndarray, "horizon rank"], float]:
-    """The weights and the largest root mean squared residual of a stage."""
+def _minimise(system: LeastSquares, tolerance: float, rank: int) -> Float[np.ndarray, "horizon {rank}"]:
+    """The weights of least loss, to the solver's relative tolerance; 0 in the last step."""
     from scipy.sparse.linalg import lsmr
 
-    stages, rank = len(system.diagonal), model.phi.shape[-1]
+    stages = len(system.diagonal)
     weights = np.zeros((stages + 1, rank))
-    if stages == 0:
-        return weights, 0.0
-    matrix, target = system.matrix(), np.concatenate(system.target)
-    solution = lsmr(matrix, target, atol=tolerance, btol=tolerance, conlim=0, maxiter=50 * target.size)[0]
-    weights[:-1] = solution.reshape(stages, rank)
-    residual = (matrix @ solution - target).reshape(stages, -1)
-    return weights, float(np.sqrt((residual**2).mean(axis=1)).max())
+    if stages:
+        matrix, target = system.matrix(), np.concatenate(system.target)
+        steps = 50 * target.size
+        solution = lsmr(matrix, target, atol=tolerance, btol=tolerance, conlim=0, maxiter=steps)[0]
+        weights[:-1] = solution.reshape(stages, rank)
+    return weights

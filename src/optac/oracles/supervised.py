@@ -1,6 +1,6 @@
 """SL: maximum likelihood over a model class, from counts. One call, whatever the number of episodes."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from optac.models.low_rank import LowRankModel
 from optac.oracles.bill import Bill
 
 
+@runtime_checkable
 class ModelClass(Protocol):
     """A set Θ of factorisations that can be fitted to counts."""
 
