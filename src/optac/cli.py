@@ -205,13 +205,7 @@ def _demo(arguments: argparse.Namespace) -> None:
 
 def _add_bench(commands: Any) -> None:
     parser = _command(commands, "bench", "measure side by side with what a user would pick instead", _bench)
-    parser.add_argument(
-        "benches",
-        nargs="*",
-        metavar="BENCH",
-        choices=["theory", []],
-        help="which ones (default: all): theory",
-    )
+    parser.add_argument("benches", nargs="*", metavar="BENCH", help="which ones (default: all): theory")
     parser.add_argument(
         "--peer-python",
         metavar="PYTHON",
@@ -223,6 +217,10 @@ def _bench(arguments: argparse.Namespace) -> None:
     from optac.experiments.bench_theory import bench_theory
     from optac.reports.bench import show_bench
 
+    known = ["theory"]
+    for name in arguments.benches:
+        if name not in known:
+            raise unknown_name("bench", name, known)
     measured = bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json)
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,130 @@
+"""What Opt-AC's practical preset does on every family, how its gap falls with K, and what its certificate is worth.
+
+Each study is a list of runs; every finished run is one line of rows.jsonl, so that an interrupted study
+goes on where it stopped.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optac.algorithms import solve
+from optac.experiments.run_folder import versions, write_json
+from optac.experiments.solving import SolveConfig, problem_of
+
+LOGGED_ITERATIONS = 40
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One seed of one problem under one preset, and the gap of the last policy that counts as solved."""
+
+    study: str
+    problem: str
+    parameters: dict[str, Any]
+    seed: int
+    episodes: int
+    target: float | str
+    preset: str = "practical"
+    algorithm: str = "opt-ac"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What tells this run from all others."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def planned_runs() -> Iterator[StudyRun]:
+    """Every run of the study, the quickest first."""
+    fraction = "5 % of V* − V(uniform)"
+    lock = "combination-lock"
+    yield from (StudyRun("solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05) for s in range(20))
+    for s in range(3):
+        yield StudyRun(
+            "solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05, algorithm="epsilon-greedy"
+        )
+    yield from (StudyRun("solved", lock, {"horizon": 12, "actions": 10}, s, 15_000, 0.05) for s in range(5))
+    observed = {"horizon": 6, "actions": 4, "observations": 10}
+    yield from (StudyRun("solved", "observed-lock", observed, s, 6_000, 0.05) for s in range(5))
+    yield from (StudyRun("solved", "river-swim", {}, s, 20_000, fraction) for s in range(5))
+    yield from (StudyRun("solved", "deep-sea", {"size": 10}, s, 20_000, fraction) for s in range(5))
+    for instance in range(3):
+        simplex = {"states": 30, "actions": 4, "horizon": 5, "rank": 3, "seed": instance}
+        yield from (StudyRun("solved", "random-simplex", simplex, s, 20_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 250_000, 0.05) for s in range(3))
+    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(5))
+    small = {"horizon": 3, "actions": 3}
+    for s in range(50):
+        yield StudyRun("certificate", lock, {**small, "seed": s}, s, 3_000, 0.05)
+        finite = {"model_class": "finite", "pe": "exact"}
+        yield StudyRun(
+            "certificate", lock, {**small, "seed": s}, s, 30_000, 0.05, preset="theory", settings=finite
+        )
+
+
+def run_study(out: Path, report: Callable[[int, int, str], None]) -> list[dict[str, Any]]:
+    """Run what is missing, append it to out/rows.jsonl, return all rows; `report` hears done, total, what."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(
+        out / "study.json", {"command": "python -m optac.experiments.opt_ac_study", "versions": versions()}
+    )
+    path = out / "rows.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    finished = {row["key"] for row in rows}
+    runs = list(planned_runs())
+    for i, run in enumerate(runs):
+        if run.key not in finished:
+            row = _row(run)
+            rows.append(row)
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        report(i + 1, len(runs), f"{run.study}: {run.problem} {run.parameters} seed {run.seed}")
+    return rows
+
+
+def _row(run: StudyRun) -> dict[str, Any]:
+    config = SolveConfig(run.problem, run.parameters, run.algorithm)
+    problem = problem_of(config)
+    result = solve(
+        problem,
+        run.algorithm,
+        episodes=run.episodes,
+        seed=run.seed,
+        preset=run.preset,
+        keep_members=run.study == "certificate",
+        **run.settings,
+    )
+    target = run.target
+    if not isinstance(target, float):
+        target = 0.05 * (problem.optimal_value - problem.uniform_value)
+    solved = [row["episodes"] for row in result.history if row["last_gap"] <= target]
+    unsolved = [row["episodes"] for row in result.history if row["last_gap"] > target]
+    spaced = sorted(
+        {round(len(result.history) ** (i / LOGGED_ITERATIONS)) for i in range(LOGGED_ITERATIONS + 1)}
+    )
+    return {
+        "key": run.key,
+        **asdict(run),
+        "target_gap": target,
+        "uniform_gap": problem.optimal_value - problem.uniform_value,
+        "first_solved": solved[0] if solved else None,
+        "solved_for_good": problem.horizon + max(unsolved, default=0) if result.last_gap <= target else None,
+        "last_gap": result.last_gap,
+        "gap": result.gap,
+        "certificate": result.certificate,
+        "played": result.episodes,
+        "time/seconds": result.seconds,
+        "curve": [[result.history[k - 1]["iteration"], result.history[k - 1]["gap"]] for k in spaced],
+    }
+
+
+def main() -> None:
+    """Fill results/opt-ac; a line a run on standard output."""
+    run_study(Path("results/opt-ac"), lambda done, total, what: print(f"{done}/{total} {what}", flush=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The command: what it prints, where it writes, how it refuses."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from optac.cli import main
+from tests.random_problems import random_problem
+
+
+def run(*words: str) -> int:
+    try:
+        return main(list(words))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_solve_prints_one_json_object_and_nothing_else(capsys) -> None:
+    assert run("solve", "combination-lock", "horizon=3", "actions=2", "--iterations", "20", "--json") == 0
+    output = capsys.readouterr()
+    said = json.loads(output.out)
+    results = {"episodes", "optimal_value", "value", "gap", "last_gap", "certificate", "bill", "seconds"}
+    wanted = {"problem", "algorithm", "seed"} | results
+    assert wanted <= set(said)
+    assert said["bill"]["SL"] == 40 and said["episodes"] == 60 and said["optimal_value"] == 1.0
+    assert output.err == ""
+
+
+def test_solve_fills_a_runs_folder(capsys) -> None:
+    words = [
+        "solve",
+        "combination-lock",
+        "horizon=3",
+        "actions=2",
+        "--iterations",
+        "20",
+        "--seed",
+        "4",
+        "--out",
+        "mine",
+    ]
+    assert run(*words, "--set", "alpha=0.5") == 0
+    folder = Path("mine")
+    config = json.loads((folder / "config.json").read_text())
+    assert config["settings"] == {"alpha": "0.5"} and config["seed"] == 4 and "numpy" in config["versions"]
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert len(rows) == 20 and rows[-1]["episodes"] == 60
+    assert not any("second" in key and not key.startswith("time/") for key in rows[0])
+    assert json.loads((folder / "status.json").read_text())["state"] == "finished"
+    assert json.loads((folder / "result.json").read_text())["settings"]["alpha"] == 0.5
+    with np.load(folder / "policy.npz", allow_pickle=False) as stored:
+        assert stored["probabilities"].shape == (3, 3, 2)
+    shown = capsys.readouterr().out
+    assert "alpha=0.5" in shown and "bill" in shown and "SL 40, PE 20, PP 0, CP 0" in shown
+    assert run(*words) == 2
+    assert "already holds a run" in capsys.readouterr().err
+
+
+def test_the_same_command_twice_writes_two_folders(capsys) -> None:
+    for _ in range(2):
+        assert run("solve", "river-swim", "horizon=3", "--iterations", "2", "--quiet") == 0
+    names = sorted(path.name for path in Path("runs").iterdir())
+    assert len(names) == 2 and names[1] == f"{names[0]}-2" and names[0].startswith("opt-ac-river-swim")
+
+
+def test_solve_takes_a_users_own_arrays(capsys) -> None:
+    random_problem(0).save("mine.npz")
+    assert run("solve", "mine.npz", "--iterations", "5", "--json", "--set", "rank=3") == 0
+    assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
+
+
+def test_solve_takes_a_toy_text_environment(capsys) -> None:
+    assert run("solve", "FrozenLake-v1", "horizon=5", "is_slippery=false", "--iterations", "3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["problem"] == "FrozenLake-v1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["solv"], "unknown command 'solv'; known, nearest first: solve"),
+        ([], "the following arguments are required: COMMAND"),
+        (["solve"], "the following arguments are required: PROBLEM"),
+        (
+            ["solve", "combination-lok"],
+            "unknown problem 'combination-lok'; known, nearest first: combination-lock",
+        ),
+        (["solve", "combination-lock", "horizn=3"], "unknown parameter of combination-lock 'horizn'"),
+        (["solve", "combination-lock", "horizon"], "'horizon' is not a parameter; write it as name=value"),
+        (["solve", "combination-lock", "horizon=2", "horizon=3"], "horizon is given twice: 2 and 3"),
+        (["solve", "combination-lock", "horizon=0"], "horizon=0 is too small"),
+        (["solve", "combination-lock", "--algorithm", "optac"], "unknown algorithm 'optac'"),
+        (["solve", "combination-lock", "--iterations", "0"], "iterations=0 is not valid"),
+        (
+            ["solve", "combination-lock", "--iterations", "many"],
+            "argument --iterations: invalid int value: 'many'",
+        ),
+        (
+            ["solve", "combination-lock", "--set", "alfa=1"],
+            "unknown setting 'alfa'; known, nearest first: alpha",
+        ),
+        (["solve", "combination-lock", "--set", "alpha"], "'alpha' is not a setting; write it as name=value"),
+        (["solve", "combination-lock", "--set", "rank=31"], "rank=31 is out of range"),
+        (
+            ["solve", "combination-lock", "--set", "rank=big"],
+            "rank=big is not valid; rank must be a whole number",
+        ),
+        (["solve", "combination-lock", "--set", "keep_members=2"], "keep_members must be true or false"),
+        (["solve", "combination-lock", "--set", "seed=2"], "set seed with --seed, not with --set"),
+        (["solve", "combination-lock", "--preset", "practicle"], "unknown preset 'practicle'"),
+        (["solve", "combination-lock", "--out", "/proc/none"], "cannot write to /proc/none"),
+        (["solve", "none.npz"], "no such file: none.npz"),
+        (["solve", "FrozenLake-v1"], "FrozenLake-v1 needs a horizon"),
+        (["solve", "CartPole-v1", "horizon=3"], "has no transition table"),
+        (["bench", "theories"], "unknown bench 'theories'; known, nearest first: theory"),
+    ],
+)
+def test_bad_input_exits_two_with_one_line_and_leaves_nothing(words: list[str], message: str, capsys) -> None:
+    assert run(*words) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    last = error.strip().splitlines()[-1]
+    assert last.startswith("optac: error: ") and message in last
+    assert list(Path().iterdir()) == []
+
+
+def test_wrong_array_shapes_and_nan_from_a_file_are_refused(capsys) -> None:
+    problem = random_problem(0)
+    np.savez("shapes.npz", phi=problem.phi[:, :4], mu=problem.mu, rewards=problem.rewards)
+    assert run("solve", "shapes.npz") == 2
+    assert "needs mu of shape (H, d, S) = (4, 2, 4)" in capsys.readouterr().err
+    rewards = problem.rewards.copy()
+    rewards[0, 1, 2] = np.nan
+    np.savez("nan.npz", phi=problem.phi, mu=problem.mu, rewards=rewards)
+    assert run("solve", "nan.npz") == 2
+    assert "rewards has nan at (h, s, a) = (0, 1, 2)" in capsys.readouterr().err
+
+
+def test_list_names_everything_there_is(capsys) -> None:
+    assert run("list") == 0
+    listed = capsys.readouterr().out
+    for name in (
+        "combination-lock",
+        "lower-bound",
+        "opt-ac",
+        "epsilon-greedy",
+        "optac/HalfCheetah-v0",
+        "theory",
+    ):
+        assert name in listed
+
+
+@pytest.mark.parametrize("words", [[], ["solve"], ["list"], ["demo"], ["bench"]])
+def test_help_reads_and_exits_zero(words: list[str], capsys) -> None:
+    assert run(*words, "--help") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: optac") and all(len(line) <= 120 for line in shown.splitlines())
+
+
+def test_version(capsys) -> None:
+    assert run("--version") == 0
+    assert capsys.readouterr().out.startswith("optac ")
+
+
+def test_demo_tells_the_story_and_saves_the_figure(capsys) -> None:
+    assert run("demo", "--quiet", "--out", "story") == 0
+    shown = capsys.readouterr().out
+    assert "once in 1,000,000 episodes" in shown and "go further  optac solve" in shown
+    assert "opt-ac" in shown and "epsilon-greedy" in shown
+    assert Path("story/lock.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads(Path("story/opt-ac/result.json").read_text())["last_gap"] < 0.05
+    assert json.loads(Path("story/epsilon-greedy/result.json").read_text())["last_gap"] > 0.9
+
+
+def test_interrupt_is_recorded_and_exits_130(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """SIGINT in the middle of a real run, in a process of its own."""
+    code = (
+        "import os, signal, sys, threading; from optac.cli import main; "
+        "threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start(); "
+        "sys.exit(main(['solve', 'combination-lock', '--iterations', '10000000', '--out', 'cut', '--quiet']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 130
+    assert json.loads(Path("cut/status.json").read_text())["state"] == "interrupted"
