@@ -42,9 +42,15 @@ format: $(STAMP)  ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP)  ## every bench, with the peers installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	$(BIN)/optac bench
+PEERS := .venv-peers
+
+$(PEERS)/.installed:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check rlberry==0.7.3 rlberry-scool==0.7.3
+	@touch $@
+
+bench: $(STAMP) $(PEERS)/.installed  ## every bench, beside the peers
+	$(BIN)/optac bench --peer-python $(PEERS)/bin/python
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -49,19 +49,19 @@ def planned_runs() -> Iterator[StudyRun]:
     yield from (StudyRun("solved", lock, {"horizon": 12, "actions": 10}, s, 15_000, 0.05) for s in range(5))
     observed = {"horizon": 6, "actions": 4, "observations": 10}
     yield from (StudyRun("solved", "observed-lock", observed, s, 6_000, 0.05) for s in range(5))
-    yield from (StudyRun("solved", "river-swim", {}, s, 20_000, fraction) for s in range(5))
-    yield from (StudyRun("solved", "deep-sea", {"size": 10}, s, 20_000, fraction) for s in range(5))
+    yield from (StudyRun("solved", "river-swim", {}, s, 10_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", "deep-sea", {"size": 10}, s, 10_000, fraction) for s in range(3))
     for instance in range(3):
         simplex = {"states": 30, "actions": 4, "horizon": 5, "rank": 3, "seed": instance}
-        yield from (StudyRun("solved", "random-simplex", simplex, s, 20_000, fraction) for s in range(3))
-    yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 250_000, 0.05) for s in range(3))
-    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(5))
+        yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
+    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(3))
     small = {"horizon": 3, "actions": 3}
     for s in range(50):
         yield StudyRun("certificate", lock, {**small, "seed": s}, s, 3_000, 0.05)
         finite = {"model_class": "finite", "pe": "exact"}
         yield StudyRun(
-            "certificate", lock, {**small, "seed": s}, s, 30_000, 0.05, preset="theory", settings=finite
+            "certificate", lock, {**small, "seed": s}, s, 9_000, 0.05, preset="theory", settings=finite
         )
 
 
