@@ -180,15 +180,17 @@ def test_demo_tells_the_story_and_saves_the_figure(capsys) -> None:
     assert json.loads(Path("story/epsilon-greedy/result.json").read_text())["last_gap"] > 0.9
 
 
-def test_interrupt_is_recorded_and_exits_130(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    """SIGINT in the middle of a real run, in a process of its own."""
-    code = (
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signals_are_recorded_and_tell_in_the_exit_code(name: str, code: int) -> None:
+    """In the middle of a real run, in a process of its own."""
+    script = (
         "import os, signal, sys, threading; from optac.cli import main; "
-        "threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start(); "
+        f"threading.Timer(1.5, os.kill, (os.getpid(), signal.{name})).start(); "
         "sys.exit(main(['solve', 'combination-lock', '--iterations', '10000000', '--out', 'cut', '--quiet']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 130
-    assert json.loads(Path("cut/status.json").read_text())["state"] == "interrupted"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=120)
+    assert done.returncode == code
+    assert json.loads(Path("cut/status.json").read_text()) == {
+        "state": "interrupted",
+        "why": f"stopped by {name}",
+    }

@@ -5,13 +5,15 @@ Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGI
 
 import argparse
 import json
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from optac import __version__
-from optac.errors import InvalidInput, OptacError, unknown_name
+from optac.errors import InvalidInput, OptacError, Terminated, unknown_name
 
 DESCRIPTION = """\
 Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
@@ -41,6 +43,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     arguments = build_parser().parse_args(argv)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         return int(arguments.run(arguments) or 0)
     except InvalidInput as error:
@@ -49,12 +53,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OptacError as error:
         print(f"optac: error: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("optac: interrupted", file=sys.stderr)
-        return 130
+        return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise Terminated
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -20,6 +20,10 @@ class RunFailed(OptacError):
     """A run could not go on. The command exits with 1."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which the command treats as it does SIGINT, but for its exit code 143."""
+
+
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> InvalidInput:
     """The error for a name that is not in a list of names, the nearest known ones first."""
     names = sorted(known)

@@ -9,7 +9,7 @@ import numpy as np
 
 from optac.algorithms import Result
 from optac.algorithms.loop import PreparedRun, prepare
-from optac.errors import InvalidInput, OptacError
+from optac.errors import InvalidInput, OptacError, Terminated
 from optac.experiments.run_folder import RunFolder, run_id, write_json
 from optac.mdp import LowRankMDP, make_problem
 
@@ -119,8 +119,9 @@ def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[dict[str, Any]
     folder.set_status("running")
     try:
         result = run(progress)
-    except KeyboardInterrupt:
-        folder.set_status("interrupted", "stopped by SIGINT")
+    except KeyboardInterrupt as stop:
+        name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
+        folder.set_status("interrupted", f"stopped by {name}")
         raise
     except OptacError as error:
         folder.set_status("failed", str(error))
