@@ -1,8 +1,10 @@
 """The command: what it prints, where it writes, how it refuses."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -183,14 +185,13 @@ def test_demo_tells_the_story_and_saves_the_figure(capsys) -> None:
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals_are_recorded_and_tell_in_the_exit_code(name: str, code: int) -> None:
     """In the middle of a real run, in a process of its own."""
-    script = (
-        "import os, signal, sys, threading; from optac.cli import main; "
-        f"threading.Timer(1.5, os.kill, (os.getpid(), signal.{name})).start(); "
-        "sys.exit(main(['solve', 'combination-lock', '--iterations', '10000000', '--out', 'cut', '--quiet']))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, timeout=120)
-    assert done.returncode == code
-    assert json.loads(Path("cut/status.json").read_text()) == {
-        "state": "interrupted",
-        "why": f"stopped by {name}",
-    }
+    words = ["solve", "combination-lock", "--iterations", "10000000", "--out", "cut", "--quiet"]
+    script = f"import sys; from optac.cli import main; sys.exit(main({words}))"
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    status = Path("cut/status.json")
+    while not status.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(getattr(signal, name))
+    assert process.wait(timeout=120) == code
+    assert json.loads(status.read_text()) == {"state": "interrupted", "why": f"stopped by {name}"}
