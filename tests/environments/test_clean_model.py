@@ -50,6 +50,17 @@ def test_trajectories_equal_gymnasiums(name, tmp_path, monkeypatch):
         assert s.tobytes() == other.tobytes() and r == other_r
 
 
+@pytest.mark.parametrize("name", ["Hopper-v5", "optac/Hopper-v0"])
+def test_an_unstable_simulation_is_said_and_leaves_no_file(name, tmp_path):
+    program = (
+        "import numpy as np; from optac.environments import make\n"
+        f"e = make({name!r}); e.reset(seed=0); e.unwrapped.data.qvel[:] = 1e9; e.step(np.zeros(3, np.float32))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "The simulation is unstable" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["HalfCheetah-v5", "optac/HalfCheetah-v0"])
 def test_nothing_is_printed_and_no_file_is_left(name, tmp_path):
     program = f"from optac.environments import make; e = make({name!r}); e.reset(seed=0); e.close()"

@@ -1,4 +1,4 @@
-"""MuJoCo models read without the deprecated `settotalmass`, the physics unchanged."""
+"""MuJoCo models read without the deprecated `settotalmass`, the physics unchanged, and no log file left behind."""
 
 import mujoco
 
@@ -19,8 +19,16 @@ def clean_model(path: str) -> mujoco.MjModel:
     return model
 
 
+def keep_log_on_the_console() -> None:
+    """Have MuJoCo print its warnings (an unstable simulation, say) without leaving MUJOCO_LOG.TXT where it runs."""
+    log = mujoco.MjLogConfig.get()
+    log.logto_file = False
+    log.set()
+
+
 def initialise(path: str, width: int, height: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """A clean model with an offscreen buffer of at least width × height, and data for it."""
+    keep_log_on_the_console()
     model = clean_model(path)
     model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
     model.vis.global_.offheight = max(model.vis.global_.offheight, height)

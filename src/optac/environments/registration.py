@@ -65,7 +65,7 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
     register_tasks()
     try:
         spec = gymnasium.spec(name)
-        return gymnasium.make(_clean(spec), **settings)
+        env = gymnasium.make(_clean(spec), **settings)
     except (gymnasium.error.NameNotFound, gymnasium.error.NamespaceNotFound) as error:
         raise unknown_name("environment", name, gymnasium.registry) from error
     except (gymnasium.error.Error, ImportError) as error:
@@ -78,6 +78,11 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
                 "or install that graphics library (on Debian libegl1 for egl, libosmesa6 for osmesa)."
             ) from error
         raise
+    if "mujoco" in sys.modules:
+        from optac.environments.clean_model import keep_log_on_the_console
+
+        keep_log_on_the_console()
+    return env
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:
