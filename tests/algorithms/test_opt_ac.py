@@ -226,6 +226,21 @@ def test_algorithm_never_touches_the_truth() -> None:
     Guarded.armed = False
 
 
+def test_nothing_a_learner_keeps_grows_with_k() -> None:
+    def held(state) -> int:
+        arrays = [state.policy, state.critic_sum, state.bonus, state.data.counts, state.data.gram_visits]
+        fitted = [state.model.phi, state.model.mu, state.model.log_likelihood, state.model.free]
+        return sum(array.nbytes for array in arrays + fitted)
+
+    run, state = first_state(make_problem("observed-lock", horizon=3, actions=2, observations=2))
+    sizes = []
+    for _ in range(60):
+        state, _ = opt_ac.step(run.settings, state, run.handle, run.rng)
+        sizes.append(held(state))
+    assert len(set(sizes)) == 1
+    assert set(vars(state)) == {"policy", "critic_sum", "data", "model", "bonus", "bill"}
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_lock_of_six_steps_and_ten_actions_opens_within_two_thousand_episodes(seed: int) -> None:
     problem = make_problem("combination-lock", horizon=6, actions=10)

@@ -132,7 +132,7 @@ def _words(parameters: dict[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def _slope(curve: Sequence[Sequence[float]]) -> float:
+def _slope(curve: Sequence[Sequence[int | float]]) -> float:
     k, gap = np.array(curve).T
     fitted = (k >= FIRST_FITTED_FRACTION * k[-1]) & (gap > 0)
     return float(np.polyfit(np.log(k[fitted]), np.log(gap[fitted]), 1)[0])
