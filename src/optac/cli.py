@@ -157,8 +157,9 @@ def _add_solve(commands: Any) -> None:
 
 def _solve(arguments: argparse.Namespace) -> None:
     from optac.algorithms.catalogue import load_algorithm
+    from optac.algorithms.inputs import rounds_of
     from optac.experiments.solving import SolveConfig, parse_assignments, problem_of, run_solve
-    from optac.reports.solving import show_result
+    from optac.reports.solving import progress_note, show_result
     from optac.reports.terminal import progress
 
     config = SolveConfig(
@@ -173,13 +174,13 @@ def _solve(arguments: argparse.Namespace) -> None:
     )
     module = load_algorithm(config.algorithm)
     problem = problem_of(config)
-    total = config.iterations or (config.episodes or 0) // problem.horizon or module.DEFAULT_ITERATIONS
+    total = rounds_of(config.iterations, config.episodes, module, config.algorithm, problem.horizon)
     with progress(config.algorithm, total, quiet=arguments.quiet or arguments.json) as advance:
         result, folder = run_solve(
             config,
             problem,
             arguments.out,
-            lambda row: advance(row["iteration"], f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"),
+            lambda row: advance(row["iteration"], progress_note(row)),
         )
     if arguments.json:
         _print_json({**result.summary(), "out": str(folder.path)})

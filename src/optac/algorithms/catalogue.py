@@ -1,13 +1,17 @@
-"""The algorithms by name; each is a module with Settings, PRESETS, DEFAULT_ITERATIONS, init and step."""
+"""The algorithms by name; each is a module with Settings, PRESETS, default_iterations, init and step.
+
+A reward-free algorithm's module also has `learnt`, which says what its last state knows.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from optac.algorithms.handle import Handle, Sizes
-from optac.array_types import Probabilities
+from optac.algorithms.result import Learnt
 from optac.errors import unknown_name
 from optac.oracles import Bill
 
@@ -16,6 +20,34 @@ ALGORITHMS: Mapping[str, tuple[str, str]] = {
         "optac.algorithms.opt_ac",
         "optimistic actor-critic: SL and PE only (the paper's Algorithm 1)",
     ),
+    "rep-ucb": (
+        "optac.algorithms.rep_ucb",
+        "plans in the fitted model with an elliptical bonus: SL and PP (Uehara, Zhang and Sun)",
+    ),
+    "raffle": (
+        "optac.algorithms.raffle",
+        "reward-free: plans for the bonus alone, cut off at 1, then for any reward: SL and PP (Cheng et al.)",
+    ),
+    "flambe": (
+        "optac.algorithms.flambe",
+        "reward-free: an elliptical planner covers the fitted features: SL and PP (Agarwal et al.)",
+    ),
+    "moffle": (
+        "optac.algorithms.moffle",
+        "reward-free, model-free: min-max features and a cover by FQI; pays CP rounds (Modi et al.)",
+    ),
+    "spanrl": (
+        "optac.algorithms.spanrl",
+        "reward-free, model-free: a barycentric spanner of policies by PSDP; pays CP rounds (Mhammedi et al.)",
+    ),
+    "lsvi-ucb": (
+        "optac.algorithms.lsvi_ucb",
+        "reference that knows the features: optimistic least squares (Jin et al.)",
+    ),
+    "ucbvi": (
+        "optac.algorithms.ucbvi",
+        "reference for tables: optimistic value iteration on counts (Azar et al.)",
+    ),
     "epsilon-greedy": (
         "optac.algorithms.epsilon_greedy",
         "plans in the fitted table, explores by chance only",
@@ -23,12 +55,39 @@ ALGORITHMS: Mapping[str, tuple[str, str]] = {
 }
 
 
+@dataclass(frozen=True)
+class Traits:
+    """What an algorithm asks for beyond a handle, and how its budget is counted."""
+
+    knows_features: bool = False
+    """the handle carries the true features"""
+    finite_class: bool = False
+    """it works on a list of candidate features, so its default model class is "finite\""""
+    needs_reachability: bool = False
+    """its guarantee needs η_min > 0"""
+    commits: bool = False
+    """it divides its budget of episodes before it starts; its rounds are not H episodes each"""
+
+
+TRAITS: Mapping[str, Traits] = {
+    "flambe": Traits(commits=True),
+    "moffle": Traits(finite_class=True, needs_reachability=True, commits=True),
+    "spanrl": Traits(finite_class=True, commits=True),
+    "lsvi-ucb": Traits(knows_features=True),
+}
+
+REWARD_FREE = ("raffle", "flambe", "moffle", "spanrl")
+"""These return no policy before their last episode: a curve of theirs is a ladder of budgets."""
+
+
+def traits(name: str) -> Traits:
+    """The traits of a named algorithm."""
+    return TRAITS.get(name, Traits())
+
+
 @runtime_checkable
 class AlgorithmState(Protocol):
-    """Every algorithm's state has the policy it plays next and the bill so far."""
-
-    @property
-    def policy(self) -> Probabilities: ...
+    """Every algorithm's state has the bill so far; those that are not reward-free, the policy played next."""
 
     @property
     def bill(self) -> Bill: ...
@@ -38,15 +97,23 @@ class AlgorithmState(Protocol):
 class Algorithm(Protocol):
     """What the loop needs of an algorithm's module."""
 
-    DEFAULT_ITERATIONS: int
     PRESETS: Mapping[str, Callable[[Sizes], Any]]
     Settings: type
+
+    def default_iterations(self, horizon: int) -> int: ...
 
     def init(self, settings: Any, handle: Handle) -> AlgorithmState: ...
 
     def step(
         self, settings: Any, state: Any, handle: Handle, rng: np.random.Generator
     ) -> tuple[AlgorithmState, Any]: ...
+
+
+@runtime_checkable
+class RewardFreeAlgorithm(Algorithm, Protocol):
+    """What it also needs of a reward-free one."""
+
+    def learnt(self, settings: Any, state: Any) -> Learnt: ...
 
 
 def load_algorithm(name: str) -> Algorithm:

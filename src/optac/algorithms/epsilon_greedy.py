@@ -16,8 +16,6 @@ from optac.models import LowRankModel, SimplexClass
 from optac.models.data import add_transitions
 from optac.oracles import Bill, maximum_likelihood, plan
 
-DEFAULT_ITERATIONS = 500
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -30,6 +28,11 @@ class Settings:
 def constant(sizes: Sizes) -> Settings:
     """ε = 0.1 throughout."""
     return Settings(epsilon=0.1)
+
+
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
 
 
 PRESETS = {"practical": constant, "theory": constant}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from optac.array_types import Probabilities, Rewards, StateDistribution
+from optac.array_types import Phi, Probabilities, Rewards, StateDistribution
 from optac.errors import OptacError
 from optac.mdp import LowRankMDP
 from optac.mdp.sampling import Trajectories
@@ -26,12 +26,15 @@ class Sizes:
     rank: int
     iterations: int
     log_class_size: float
+    episodes: int | None = None
+    """the cap on episodes, which explore-then-commit algorithms divide among their rounds"""
 
 
 class Handle:
     """A problem without its truth.
 
-    `initial`, the paper's fixed s_1 or its distribution, is known as the rewards are.
+    `initial`, the paper's fixed s_1 or its distribution, is known as the rewards are. `features` are there
+    for the algorithms that assume them known, else None.
     """
 
     def __init__(
@@ -42,12 +45,14 @@ class Handle:
         rho: Float[np.ndarray, "state action"],
         rng: np.random.Generator,
         episodes: int | None = None,
+        features: Phi | None = None,
     ) -> None:
         self.horizon, self.states, self.actions = problem.shape
         self.rewards: Rewards = problem.rewards
         self.initial: StateDistribution = problem.initial
         self.model_class = model_class
         self.rho = rho
+        self.features = features
         self.episodes_played = 0
         self._simulator = problem.simulator
         self._rng = rng
@@ -56,9 +61,8 @@ class Handle:
     def sizes(self, iterations: int) -> Sizes:
         samples = iterations * self.horizon
         log_size = self.model_class.log_size(self.horizon, self.states, self.actions, samples)
-        return Sizes(
-            self.horizon, self.states, self.actions, self.model_class.rank, iterations, float(log_size)
-        )
+        rank = self.model_class.rank if self.features is None else self.features.shape[-1]
+        return Sizes(self.horizon, self.states, self.actions, rank, iterations, float(log_size), self._cap)
 
     def play(
         self,
@@ -71,6 +75,10 @@ class Handle:
             raise EpisodesSpent(f"{self.episodes_played} of {self._cap} episodes are played")
         self.episodes_played += len(member)
         return self._simulator.play(policies, self._rng, member=member, uniform=uniform)
+
+    def play_one(self, policy: Probabilities, episodes: int) -> Trajectories:
+        """Episodes of one policy."""
+        return self.play(policy[None], np.zeros(episodes, dtype=np.int64))
 
     def roll_in(self, policy: Probabilities) -> Trajectories:
         """RI(π, h) for every step h, episode h for step h: π, but uniform actions at h − 1 and h, then π again."""

@@ -28,15 +28,14 @@ from math import log, sqrt
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
+from optac.algorithms.elliptical import elliptical_bonus as elliptical_bonus
+from optac.algorithms.elliptical import gram_matrix as gram_matrix
 from optac.algorithms.handle import Handle, Sizes
 from optac.array_types import Probabilities, QValues
 from optac.mdp.policies import uniform_policy
 from optac.models import LowRankModel, TransitionData
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
-
-DEFAULT_ITERATIONS = 500
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,11 @@ def theory(sizes: Sizes) -> Settings:
     )
 
 
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
+
+
 PRESETS = {"practical": practical, "theory": theory}
 
 
@@ -166,27 +170,6 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         optimistic_value=float(handle.initial @ (state.policy[0] * critic.q_values[0]).sum(axis=-1)),
     )
     return State(policy, critic_sum, data, model, bonus, state.bill + sl_bill + pe_bill), info
-
-
-def elliptical_bonus(settings: Settings, model: LowRankModel, data: TransitionData) -> QValues:
-    """b̃_h(s,a) = min(α ‖φ̂_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ φ̂φ̂ᵀ over RI(·, h+1) (Eq. 3); 0 in the last step."""
-    inverse = np.linalg.inv(gram_matrix(model, data, settings.lam))
-    squared = np.einsum("hsad,hde,hsae->hsa", model.phi, inverse, model.phi, optimize=True)
-    bonus = np.minimum(settings.alpha * np.sqrt(np.maximum(squared, 0.0)), 1.0)
-    if settings.optimistic_ties:
-        bonus = np.where(model.free, 1.0, bonus)
-    bonus[-1] = 0.0
-    return bonus
-
-
-def gram_matrix(
-    model: LowRankModel, data: TransitionData, lam: float
-) -> Float[np.ndarray, "horizon rank rank"]:
-    """Λ̂_h = λI + Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ, from visit counts under the current features."""
-    horizon, _, _, rank = model.phi.shape
-    rows = model.phi.reshape(horizon, -1, rank)
-    weighted = rows * data.gram_visits.reshape(horizon, -1, 1)
-    return lam * np.eye(rank) + weighted.transpose(0, 2, 1) @ rows
 
 
 def mirror_descent(critic_sum: QValues, eta: float) -> Probabilities:

@@ -1,11 +1,27 @@
 """What `solve` returns."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
+from optac.array_types import Phi, Probabilities, Rewards
+from optac.errors import InvalidInput
 from optac.mdp import MixturePolicy, TabularPolicy
 from optac.models import LowRankModel
 from optac.oracles import Bill
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What a reward-free algorithm leaves behind: `policy_for` a reward, and whatever of the rest it learns."""
+
+    policy_for: Callable[[Rewards], tuple[Probabilities, Bill]]
+    features: Phi | None = None
+    cover: tuple[Float[np.ndarray, "_ horizon state action"], ...] = ()
+    """for every step the policies that together reach what can be reached there"""
 
 
 @dataclass(frozen=True)
@@ -13,7 +29,8 @@ class Result:
     """A learnt policy with its exact gap in the true problem, and what it cost.
 
     `gap` and `value` are of the mixture of the policies played, `last_gap` of the last policy:
-    theorists want the first, practitioners deploy the second.
+    theorists want the first, practitioners deploy the second. A reward-free algorithm has one policy, the
+    one planned for the problem's rewards, and its two gaps are equal.
     """
 
     problem: str
@@ -37,6 +54,8 @@ class Result:
     """the certificate's own oracle calls, which are not in `bill`"""
     model: LowRankModel | None = field(repr=False, default=None)
     history: list[dict[str, Any]] = field(repr=False, default_factory=list)
+    learnt: Learnt | None = field(repr=False, default=None)
+    """what a reward-free algorithm learnt; None for the others"""
 
     @property
     def gap(self) -> float:
@@ -47,6 +66,20 @@ class Result:
     def last_gap(self) -> float:
         """V* minus the value of the last policy."""
         return self.optimal_value - self.last_value
+
+    def plan(self, rewards: Any) -> TabularPolicy:
+        """The policy for another reward (H, S, A) in [0, 1], from what a reward-free algorithm learnt."""
+        if self.learnt is None:
+            raise InvalidInput(
+                f"{self.algorithm} learns for one reward; plan(rewards) is there for raffle, flambe, moffle, spanrl"
+            )
+        array = np.asarray(rewards, dtype=float)
+        shape = self.last_policy.probabilities.shape
+        if array.shape != shape or not ((array >= 0) & (array <= 1)).all():
+            raise InvalidInput(
+                f"rewards must have shape {shape} (horizon, states, actions) with entries in [0, 1]; got {array.shape}"
+            )
+        return TabularPolicy(self.learnt.policy_for(array)[0])
 
     def summary(self) -> dict[str, Any]:
         """The result as plain values, the keys of `optac solve --json`."""

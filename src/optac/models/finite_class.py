@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float
 
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
@@ -37,6 +38,11 @@ class FiniteClass:
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
         """log |Θ|, one choice a step."""
         return horizon * float(np.log(len(self.candidates)))
+
+    @cached_property
+    def features(self) -> Float[np.ndarray, "candidate horizon state action rank"]:
+        """The candidates' features alone: the class Φ of the algorithms that fit no μ."""
+        return np.stack([phi for phi, _ in self.candidates])
 
     @cached_property
     def _transitions(self) -> np.ndarray:

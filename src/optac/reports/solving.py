@@ -1,5 +1,6 @@
 """The table at the end of `optac solve`."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,13 @@ def show_result(problem: "LowRankMDP", result: "Result", folder: Path) -> None:
         + ", ".join(f"{name}={_short(value)}" for name, value in asdict(result.settings).items())
     )
     print(f"written to {folder}")
+
+
+def progress_note(row: Mapping[str, Any]) -> str:
+    """What to say beside the bar; a reward-free algorithm has no gap before its end."""
+    if row["gap"] is None:
+        return f"exploring, {row['episodes']} episodes"
+    return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"
 
 
 def bill_line(bill: dict[str, Any]) -> str:

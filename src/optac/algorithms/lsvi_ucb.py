@@ -1,0 +1,109 @@
+"""LSVI-UCB (Jin, Yang, Wang and Jordan, "Provably efficient RL with linear function approximation", COLT 2020,
+arXiv:1907.05388), a reference that is given the true features φ and learns no representation.
+
+Each round plays H episodes, then runs one backward pass of ridge regressions with an elliptical bonus: H
+supervised-learning calls, which is one PP by regression.
+
+Differs from the paper:
+
+- Rewards are known: the regression's target is V_{h+1}(s') alone. Values are cut off at the largest reward
+  still to come, where the paper has H.
+- The regressions are made anew after H episodes, not after each, and from counts, so that a round's cost
+  does not grow with their number.
+- The preset `theory` has β = dH√log(2dT/δ) with δ = 0.1 and λ = 1, `practical` β = 0.3.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from optac.algorithms.elliptical import elliptical_norms, second_moments
+from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.ucbvi import still_to_come
+from optac.array_types import Counts, Phi, Probabilities, QValues, Rewards
+from optac.errors import InvalidInput
+from optac.mdp.policies import uniform_policy
+from optac.models.data import add_transitions
+from optac.oracles import Bill
+from optac.oracles.planning import greedy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of LSVI-UCB."""
+
+    beta: float
+    """β, multiplies the elliptical norm of a feature"""
+    lam: float
+    """λ, the ridge"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """β = 0.3, λ = 1."""
+    return Settings(beta=0.3, lam=1.0)
+
+
+def theory(sizes: Sizes) -> Settings:
+    """β = dH√log(2dT/δ) with T = K·H² steps and δ = 0.1; λ = 1."""
+    steps = sizes.iterations * sizes.horizon**2
+    return Settings(beta=sizes.rank * sizes.horizon * sqrt(log(2 * sizes.rank * steps / 0.1)), lam=1.0)
+
+
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """The policy played next, the counts, what was paid."""
+
+    policy: Probabilities
+    counts: Counts
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a round."""
+
+    mean_bonus: float
+    optimistic_value: float
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Play, regress backwards with the bonus."""
+    if handle.features is None:
+        raise InvalidInput("lsvi-ucb needs the features; this handle carries none")
+    counts = state.counts.copy()
+    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
+    bonus, q_values = optimistic_regressions(settings, handle.features, counts, handle.rewards)
+    bill = state.bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
+    info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
+    return State(greedy(q_values, rng), counts, bill), info
+
+
+def optimistic_regressions(
+    settings: Settings, phi: Phi, counts: Counts, rewards: Rewards
+) -> tuple[QValues, QValues]:
+    """β‖φ_h‖_{Λ_h⁻¹}, 0 in the last step, and Q_h = min(r_h + φ_hᵀw_h + bonus, B_h), w_h = Λ_h⁻¹ Σ φ_h V_{h+1}(s')."""
+    gram = settings.lam * np.eye(phi.shape[-1]) + second_moments(phi, counts.sum(axis=-1))
+    bonus = settings.beta * elliptical_norms(phi, gram)
+    bonus[-1] = 0.0
+    ceilings = still_to_come(rewards)
+    q_values = np.empty_like(rewards)
+    value = np.zeros(rewards.shape[1])
+    for h in reversed(range(len(rewards))):
+        weights = np.linalg.solve(gram[h], np.einsum("sad,sa->d", phi[h], counts[h] @ value))
+        q_values[h] = np.minimum(rewards[h] + phi[h] @ weights + bonus[h], ceilings[h])
+        value = q_values[h].max(axis=-1)
+    return bonus, q_values

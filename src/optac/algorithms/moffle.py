@@ -1,0 +1,226 @@
+"""MOFFLE (Modi, Chen, Krishnamurthy, Jiang and Agarwal, "Model-free representation learning and exploration in
+low-rank MDPs", JMLR 2024, arXiv:2102.07035): reward-free exploration with a class of features and no model.
+
+Step after step it learns a feature by a min-max regression (LearnRep), then covers it: an elliptical
+planner whose plans are made by fitted Q-iteration on the data so far and judged by fresh episodes. Any
+reward is planned by fitted Q-iteration on all the data. An adversarial round of LearnRep is a CP call, a
+fitted Q-iteration a PP call, each priced by its fits.
+
+Needs reachability: every factor of every step must be reached by some policy with probability η_min > 0. The
+problem's η_min is checked before anything is played, and 0 is refused.
+
+Differs from the paper:
+
+- The discriminators are means over actions of linear functions, without clipping: for a finite list of
+  features LearnRep is then exact (`min_max_features`). The paper also has maxima, and clips.
+- Fitted Q-iteration regresses on the whole list Φ, whose best member it picks a stage, so the second
+  LearnRep of the paper, with discriminators made for the rewards, is not needed and left out.
+- The last step's transitions enter no value: it is not explored. The first three steps have no cover before them
+  and use uniform actions.
+- Constants: the theorem's sample sizes (d¹¹|A|¹⁴/min(ε²η_min, η_min⁵)-like) are beyond any machine; both presets
+  take n from the budget. `theory` has a tolerance of order d² log|Φ|/n and the planner's β = 1/(16d);
+  `practical` d/(100n), since what a rare state shows weighs little, β = 1/(2d), and without a budget n = 32|A|³
+  episodes a step for LearnRep: three uniform actions make a wanted triple one in |A|³.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from optac.algorithms.class_regression import fitted_q_iteration
+from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.min_max_features import explained_forms, learn_feature
+from optac.algorithms.policy_cover import Cover, Policies, play_cover, uniform_after
+from optac.algorithms.result import Learnt
+from optac.array_types import Counts, Phi, Probabilities, Rewards
+from optac.errors import InvalidInput
+from optac.mdp.policies import uniform_policy
+from optac.models import FiniteClass
+from optac.models.data import add_transitions
+from optac.oracles import Bill
+from optac.oracles.planning import greedy
+
+LEARNREP_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of MOFFLE."""
+
+    samples: int
+    """n_rep, episodes a step for LearnRep"""
+    rollouts: int
+    """n_plan, episodes that judge one plan of the planner"""
+    beta: float
+    """β, the planner stops once a plan is worth at most 3β/4"""
+    planner_cap: int
+    """the planner's steps at most; a row says when it was reached"""
+    tolerance: float
+    """LearnRep stops once no discriminator gains more"""
+    max_rounds: int
+    """LearnRep's adversarial rounds at most; a row says when it was reached"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """β = 1/(2d), tolerance d/(100n), n = 32|A|³ or the budget's share."""
+    settings = _shared(sizes, planner_cap=8 * sizes.rank)
+    return replace(settings, tolerance=sizes.rank / (100 * max(settings.samples, 1)))
+
+
+def theory(sizes: Sizes) -> Settings:
+    """β = 1/(16d), tolerance d² log|Φ|/n."""
+    settings = _shared(sizes, planner_cap=64 * sizes.rank)
+    log_features = max(1.0, sizes.log_class_size / sizes.horizon)
+    return replace(
+        settings,
+        beta=1.0 / (16 * sizes.rank),
+        tolerance=sizes.rank**2 * log_features / max(settings.samples, 1),
+    )
+
+
+def default_iterations(horizon: int) -> int:
+    """A round a step whose transitions enter a value."""
+    return max(1, horizon - 1)
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the next step's round needs, and what was paid so far."""
+
+    layer: int
+    finished: bool
+    counts: Counts
+    """D_h of the steps explored so far"""
+    features: Phi
+    """φ̂_h of the steps explored so far"""
+    cover: Cover
+    """for every step explored the planner's policies, uniform after it"""
+    candidates: np.ndarray
+    """Φ"""
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a step's round."""
+
+    layer: int
+    feature_gap: float
+    adversarial_rounds: int
+    rounds_capped: bool
+    planner_steps: int
+    planner_capped: bool
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    if not isinstance(handle.model_class, FiniteClass):
+        raise InvalidInput(
+            "moffle works on a list of candidate features; give it model_class=finite or a list"
+        )
+    if settings.samples < 1 or settings.rollouts < 1:
+        raise InvalidInput("the cap on episodes leaves moffle less than one episode a stage; raise it")
+    shape = handle.horizon, handle.states, handle.actions
+    counts = np.zeros((*shape, handle.states), dtype=np.int64)
+    candidates = handle.model_class.features
+    return State(0, False, counts, candidates[0].copy(), (), candidates, Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """One step h: collect D_h, learn φ̂_h, cover it. After the last there is nothing left to do."""
+    h = state.layer
+    if state.finished:
+        return state, Info(h, 0.0, 0, False, 0, False)
+    played = play_cover(
+        handle,
+        (state.cover[h - 3],) if h >= 3 else (_uniform(handle),),
+        settings.samples,
+        uniform_steps=range(max(0, h - 2), h + 1),
+        rng=rng,
+    )
+    counts = state.counts.copy()
+    collected = np.zeros_like(counts)
+    add_transitions(collected, played)
+    counts[h] = collected[h]
+    next_step = min(h + 1, handle.horizon - 1)
+    forms = explained_forms(state.candidates[:, h], state.candidates[:, next_step], counts[h])
+    learnt_feature = learn_feature(forms, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
+    features = state.features.copy()
+    features[h] = state.candidates[learnt_feature.candidate, h]
+    bill = state.bill + learnt_feature.bill
+    last_cover = handle.horizon - 5  # step h's cover serves step h + 3, and the last step explored is H − 2
+    found, capped = _uniform(handle), False
+    if h <= last_cover:
+        found, capped, planner_bill = _cover(settings, state.candidates, counts, features, h, handle, rng)
+        bill = bill + planner_bill
+    info = Info(
+        layer=h,
+        feature_gap=learnt_feature.gap,
+        adversarial_rounds=learnt_feature.rounds,
+        rounds_capped=learnt_feature.capped,
+        planner_steps=len(found) if h <= last_cover else 0,
+        planner_capped=capped,
+    )
+    cover = (*state.cover, uniform_after(found, h))
+    finished = h + 1 >= handle.horizon - 1
+    return State(h + 1, finished, counts, features, cover, state.candidates, bill), info
+
+
+def learnt(settings: Settings, state: State) -> Learnt:
+    """Features, covers, and fitted Q-iteration on the data for any reward."""
+
+    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
+        q_values, bill = fitted_q_iteration(state.candidates, state.counts, rewards)
+        return greedy(q_values, None), bill
+
+    return Learnt(policy_for, features=state.features, cover=state.cover)
+
+
+def _cover(
+    settings: Settings,
+    candidates: np.ndarray,
+    counts: Counts,
+    features: Phi,
+    h: int,
+    handle: Handle,
+    rng: np.random.Generator,
+) -> tuple[Policies, bool, Bill]:
+    """The elliptical planner with plans by fitted Q-iteration; the policies, whether the cap ended it, the bill."""
+    phi = features[h]
+    gamma = np.eye(phi.shape[-1])
+    found: list[np.ndarray] = []
+    bill = Bill()
+    while len(found) < settings.planner_cap:
+        rewards = np.zeros((h + 1, handle.states, handle.actions))
+        rewards[h] = np.einsum("sad,de,sae->sa", phi, np.linalg.inv(gamma), phi)
+        q_values, cost = fitted_q_iteration(candidates[:, : h + 1], counts[: h + 1], rewards)
+        bill = bill + cost
+        policy = uniform_policy(handle.horizon, handle.states, handle.actions)
+        policy[: h + 1] = greedy(q_values, rng)
+        played = handle.play_one(policy, settings.rollouts)
+        state, action = played.states[h], played.actions[h]
+        if float(rewards[h, state, action].mean()) <= 0.75 * settings.beta:
+            return (np.stack(found) if found else _uniform(handle)), False, bill
+        found.append(policy)
+        gamma = gamma + phi[state, action].T @ phi[state, action] / settings.rollouts
+    return np.stack(found), True, bill
+
+
+def _uniform(handle: Handle) -> Policies:
+    return uniform_policy(handle.horizon, handle.states, handle.actions)[None]
+
+
+def _shared(sizes: Sizes, planner_cap: int) -> Settings:
+    """The budget: 60 % of a step's share for LearnRep, the rest for the planner at its cap."""
+    layers = default_iterations(sizes.horizon)
+    share = 32 * sizes.actions**3 / LEARNREP_SHARE if sizes.episodes is None else sizes.episodes / layers
+    return Settings(
+        samples=int(LEARNREP_SHARE * share),
+        rollouts=int((1 - LEARNREP_SHARE) * share / planner_cap),
+        beta=1.0 / (2 * sizes.rank),
+        planner_cap=planner_cap,
+        tolerance=0.0,
+        max_rounds=10 * sizes.rank,
+    )

@@ -1,0 +1,149 @@
+"""RAFFLE (Cheng, Huang, Yang and Liang, "Improved sample complexity for reward-free RL under low-rank MDPs",
+ICLR 2023, arXiv:2303.10859): reward-free exploration by planning for the bonus alone.
+
+Each round rolls in with the last policy, fits the model and plans for the bonus, with Q cut off at 1 inside
+the recursion. V̂_1 bounds the model's error; when it is small enough the model is returned, and any reward is
+planned in it. It calls SL once and PP once a round, and PP once more for each reward planned: SL (1 + H)N + H
+and PP N + 1.
+
+Differs from the paper:
+
+- Steps, roll-ins, the last step's bonus, `whole_trajectories` and `optimistic_ties`: as in Opt-AC.
+- Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
+  α = √(d² + |A|) · log, λ = d log, ζ_n = log(|M|nH/δ)/n, every hidden constant 1, ε = 0.1.
+- The stopping test 2√(|A|V̂_1) + 2√(|A|ζ_n) ≤ ε needs V̂_1 ≈ ε²/(4|A|), which small runs never reach. The
+  preset `practical` has ε = 0, that is no test: a fixed number of rounds, V̂_1 in every row.
+- The second, offline routine that turns the model into a feature with a guarantee of its own is left out:
+  the features returned are the model's.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from optac.algorithms.elliptical import elliptical_bonus
+from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.rep_ucb import practical_alpha
+from optac.algorithms.result import Learnt
+from optac.array_types import Probabilities, QValues, Rewards
+from optac.errors import RunFailed
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel, TransitionData
+from optac.oracles import Bill, maximum_likelihood, plan
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of RAFFLE."""
+
+    alpha: float
+    """α, multiplies the elliptical norm of a feature"""
+    lam: float
+    """λ, the ridge of the Gram matrix"""
+    beta: float
+    """β, the slack of the likelihood"""
+    epsilon: float
+    """ε of the stopping test; 0 for no test"""
+    zeta: float
+    """log(|M|NH/δ), the numerator of ζ_n"""
+    whole_trajectories: bool
+    """fit every transition of an episode, not only the one at the roll-in's step"""
+    optimistic_ties: bool
+    """give a pair whose transitions the likelihood leaves free the bonus 1"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """Rep-UCB's practical rule, whose theorem has the same α; no stopping test."""
+    return Settings(
+        alpha=practical_alpha(sizes),
+        lam=1.0,
+        beta=1e-2,
+        epsilon=0.0,
+        zeta=0.0,
+        whole_trajectories=True,
+        optimistic_ties=True,
+    )
+
+
+def theory(sizes: Sizes) -> Settings:
+    """The theorem's orders with every hidden constant 1, δ = 0.1 and ε = 0.1."""
+    confidence = log(sizes.iterations * sizes.horizon / 0.1) + sizes.log_class_size
+    return Settings(
+        alpha=sqrt((sizes.rank**2 + sizes.actions) * confidence),
+        lam=sizes.rank * confidence,
+        beta=0.0,
+        epsilon=0.1,
+        zeta=confidence,
+        whole_trajectories=False,
+        optimistic_ties=False,
+    )
+
+
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the next round needs, and what was paid so far."""
+
+    policy: Probabilities
+    """π_{n−1}, played next"""
+    data: TransitionData
+    model: LowRankModel | None
+    bonus: QValues
+    rounds: int
+    finished: bool
+    """the stopping test said yes"""
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a round."""
+
+    log_likelihood: float
+    mean_bonus: float
+    error_bound: float
+    """V̂_1, which bounds the model's error and stands at 1 until the first steps are known"""
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(uniform_policy(*shape), TransitionData.empty(*shape), None, np.ones(shape), 0, False, Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Roll in, fit, plan for the bonus with Q ≤ 1, test."""
+    played = handle.roll_in(state.policy)
+    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
+    model, sl_bill = maximum_likelihood(
+        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+    )
+    bonus = elliptical_bonus(settings, model, data)
+    planned, pp_bill = plan(model, bonus, ceiling=1.0, rng=rng)
+    error_bound = float(handle.initial @ planned.q_values[0].max(axis=-1))
+    rounds = state.rounds + 1
+    width = 2 * sqrt(handle.actions * error_bound) + 2 * sqrt(handle.actions * settings.zeta / rounds)
+    finished = settings.epsilon > 0 and width <= settings.epsilon
+    info = Info(float(model.log_likelihood.sum()), float(bonus.mean()), error_bound)
+    bill = state.bill + sl_bill + pp_bill
+    return State(planned.policy, data, model, bonus, rounds, finished, bill), info
+
+
+def learnt(settings: Settings, state: State) -> Learnt:
+    """The model, in which any reward is planned by one PP call."""
+    model = state.model
+    if model is None:
+        raise RunFailed("raffle has fitted no model yet; let it run for a round")
+
+    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
+        planned, bill = plan(model, rewards)
+        return planned.policy, bill
+
+    return Learnt(policy_for, features=model.phi)

@@ -1,0 +1,133 @@
+"""Rep-UCB in its finite-horizon form (Uehara, Zhang and Sun, "Representation learning for online and offline RL
+in low-rank MDPs", ICLR 2022, arXiv:2110.04652).
+
+Each round explores as Opt-AC does, fits the model by maximum likelihood and plans in it with an elliptical
+bonus. It calls SL once and PP once a round: SL (1 + H)N and PP N for N rounds. It returns the uniform
+mixture of the policies played; the last one is kept beside it.
+
+Differs from the paper:
+
+- The original is discounted and draws its states by geometric stopping; here every step h has its own
+  roll-in RI(π, h), so a round plays H episodes, as in the finite-horizon form the Opt-AC paper compares with.
+- The last step has no Gram matrix and no bonus, its transitions enter no value (see Opt-AC).
+- `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC.
+- Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
+  α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1.
+- The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
+  α = √(d² + |A|)/(3|A|√H), λ = 1, no factor H. With `alpha` set to Opt-AC's 1/(3√(H|A|)) only the oracle differs.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from optac.algorithms.elliptical import elliptical_bonus
+from optac.algorithms.handle import Handle, Sizes
+from optac.array_types import Probabilities, QValues
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel, TransitionData
+from optac.oracles import Bill, maximum_likelihood, plan
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of Rep-UCB."""
+
+    alpha: float
+    """α, multiplies the elliptical norm of a feature"""
+    bonus_max: float
+    """the bonus is cut off here before it is scaled; the paper's 2"""
+    bonus_scale: float
+    """multiplies the bonus; the value range H in the theorem"""
+    lam: float
+    """λ, the ridge of the Gram matrix"""
+    beta: float
+    """β, the slack of the likelihood"""
+    whole_trajectories: bool
+    """fit every transition of an episode, not only the one at the roll-in's step"""
+    optimistic_ties: bool
+    """give a pair whose transitions the likelihood leaves free the bonus 1"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """Opt-AC's practical rule with this theorem's α: √(d² + |A|) in place of √|A|."""
+    return Settings(
+        alpha=practical_alpha(sizes),
+        bonus_max=2.0,
+        bonus_scale=1.0,
+        lam=1.0,
+        beta=1e-2,
+        whole_trajectories=True,
+        optimistic_ties=True,
+    )
+
+
+def practical_alpha(sizes: Sizes) -> float:
+    """√((d² + |A|)/|A|) · 1/(3√(H|A|)), shared with RAFFLE, whose theorem has the same α."""
+    return sqrt(sizes.rank**2 + sizes.actions) / (3.0 * sizes.actions * sqrt(sizes.horizon))
+
+
+def theory(sizes: Sizes) -> Settings:
+    """The theorem's orders with every hidden constant 1 and δ = 0.1."""
+    confidence = log(sizes.iterations / 0.1) + sizes.log_class_size
+    return Settings(
+        alpha=sqrt((sizes.actions + sizes.rank**2) * confidence),
+        bonus_max=2.0,
+        bonus_scale=float(sizes.horizon),
+        lam=sizes.rank * confidence,
+        beta=0.0,
+        whole_trajectories=False,
+        optimistic_ties=False,
+    )
+
+
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the next round needs, and what was paid so far."""
+
+    policy: Probabilities
+    """π_{n−1}, played next"""
+    data: TransitionData
+    model: LowRankModel | None
+    bonus: QValues
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a round."""
+
+    log_likelihood: float
+    mean_bonus: float
+    optimistic_value: float
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(uniform_policy(*shape), TransitionData.empty(*shape), None, np.ones(shape), Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Roll in, fit, add the bonus, plan; ties are broken at random, or symmetric bonuses would all pick action 0."""
+    played = handle.roll_in(state.policy)
+    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
+    model, sl_bill = maximum_likelihood(
+        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+    )
+    bonus = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
+    planned, pp_bill = plan(model, handle.rewards + settings.bonus_scale * bonus, rng=rng)
+    info = Info(
+        log_likelihood=float(model.log_likelihood.sum()),
+        mean_bonus=float(bonus.mean()),
+        optimistic_value=float(handle.initial @ planned.q_values[0].max(axis=-1)),
+    )
+    return State(planned.policy, data, model, bonus, state.bill + sl_bill + pp_bill), info

@@ -1,0 +1,256 @@
+"""SpanRL (Mhammedi, Block, Foster and Rakhlin, "Efficient model-free exploration in low-rank MDPs", NeurIPS 2023,
+arXiv:2307.03997): reward-free exploration by barycentric spanners, with a class of features and no model.
+
+Step after step it learns a feature by a min-max regression, then finds d policies whose expected features
+span all that can be reached (RobustSpanner); with one uniform action more they cover the states two steps
+on. Its linear optimiser is PSDP: policy search by dynamic programming, one regression a step, on episodes
+that roll in with the covers. An adversarial round is a CP call, a PSDP a PP call, each priced by its fits.
+
+The first version of the paper assumes a weak reachability; the later one (VoX) replaces it by an optimal design
+and is not built here.
+
+Differs from the paper:
+
+- The discriminators are means over actions of linear functions, for which the min-max regression over a
+  finite list of features is exact; the paper has maxima.
+- PSDP's last stage needs no episodes: its reward ⟨φ̂_h(s,a), θ⟩ is known.
+- Any reward given afterwards is planned by fitted Q-iteration on the data of the covers, so that
+  `plan(rewards)` plays no more episodes; the paper runs PSDP with fresh ones.
+- The last step's transitions enter no value: it is not explored, nor are covers built that would serve only it.
+- Constants: the theorem's sample sizes (|A|⁴d⁹-like) are taken from the budget instead. `theory` has
+  tolerance d² log|Φ|/n, C = 2 and ε = 0.01; `practical` tolerance d/(100n), C = 2, ε = 0.05, n = 20|A|² episodes
+  a stage: one uniform action after a cover's policy, and one before the fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from optac.algorithms.class_regression import class_regression, fitted_q_iteration
+from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.min_max_features import explained_forms, learn_feature
+from optac.algorithms.policy_cover import Cover, play_cover, uniform_after
+from optac.algorithms.result import Learnt
+from optac.algorithms.robust_spanner import Spanner, robust_spanner
+from optac.array_types import Counts, Phi, Probabilities, Rewards
+from optac.errors import InvalidInput
+from optac.mdp.policies import uniform_policy
+from optac.models import FiniteClass
+from optac.models.data import add_transitions
+from optac.oracles import Bill
+from optac.oracles.planning import greedy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The constants of SpanRL."""
+
+    samples: int
+    """n_rep, episodes a step for the feature"""
+    psdp_samples: int
+    """n, episodes a stage of PSDP"""
+    estimate_samples: int
+    """episodes that estimate a policy's expected feature"""
+    spanner_constant: float
+    """C, how much a swap must gain"""
+    nudge: float
+    """ε, keeps the spanner's determinant away from 0"""
+    spanner_calls: int
+    """calls of PSDP a spanner at most; a row says when it was reached"""
+    tolerance: float
+    """the min-max regression stops once no discriminator gains more"""
+    max_rounds: int
+    """adversarial rounds at most; a row says when it was reached"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """C = 2, ε = 0.05, tolerance d/(100n), n = 20|A|² or the budget's share."""
+    settings = _shared(sizes)
+    return replace(settings, tolerance=sizes.rank / (100 * max(settings.samples, 1)))
+
+
+def theory(sizes: Sizes) -> Settings:
+    """C = 2, ε = 0.01, tolerance d² log|Φ|/n."""
+    settings = _shared(sizes)
+    log_features = max(1.0, sizes.log_class_size / sizes.horizon)
+    return replace(settings, nudge=0.01, tolerance=sizes.rank**2 * log_features / max(settings.samples, 1))
+
+
+def default_iterations(horizon: int) -> int:
+    """A round a step whose transitions enter a value."""
+    return max(1, horizon - 1)
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the next step's round needs, and what was paid so far."""
+
+    layer: int
+    finished: bool
+    counts: Counts
+    """D_h of the steps explored so far"""
+    features: Phi
+    """φ̂_h of the steps explored so far"""
+    cover: Cover
+    """Ψ_h: the policies that cover the states of step h"""
+    candidates: np.ndarray
+    """Φ"""
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a step's round."""
+
+    layer: int
+    feature_gap: float
+    adversarial_rounds: int
+    rounds_capped: bool
+    spanner_swaps: int
+    spanner_rank: int
+    spanner_capped: bool
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    if not isinstance(handle.model_class, FiniteClass):
+        raise InvalidInput(
+            "spanrl works on a list of candidate features; give it model_class=finite or a list"
+        )
+    if min(settings.samples, settings.psdp_samples, settings.estimate_samples) < 1:
+        raise InvalidInput("the cap on episodes leaves spanrl less than one episode a stage; raise it")
+    shape = handle.horizon, handle.states, handle.actions
+    counts = np.zeros((*shape, handle.states), dtype=np.int64)
+    candidates = handle.model_class.features
+    uniform = uniform_policy(*shape)[None]
+    return State(0, False, counts, candidates[0].copy(), (uniform, uniform), candidates, Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """One step h: collect D_h with Ψ_h, learn φ̂_h, span it, which gives Ψ_{h+2}. After the last, nothing."""
+    h = state.layer
+    if state.finished:
+        return state, Info(h, 0.0, 0, False, 0, 0, False)
+    played = play_cover(handle, (state.cover[h],), settings.samples, uniform_steps=(h,), rng=rng)
+    collected = np.zeros_like(state.counts)
+    add_transitions(collected, played)
+    counts = state.counts.copy()
+    counts[h] = collected[h]
+    next_step = min(h + 1, handle.horizon - 1)
+    forms = explained_forms(state.candidates[:, h], state.candidates[:, next_step], counts[h])
+    chosen = learn_feature(forms, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
+    features = state.features.copy()
+    features[h] = state.candidates[chosen.candidate, h]
+    bill, cover, spanner = state.bill + chosen.bill, state.cover, None
+    if h + 2 <= handle.horizon - 2:
+        spanner, spanner_bill = _span(settings, state, features[h], handle, rng)
+        bill = bill + spanner_bill
+        cover = (*cover, uniform_after(np.stack(spanner.policies), h))
+    info = Info(
+        layer=h,
+        feature_gap=chosen.gap,
+        adversarial_rounds=chosen.rounds,
+        rounds_capped=chosen.capped,
+        spanner_swaps=spanner.swaps if spanner else 0,
+        spanner_rank=spanner.effective_rank if spanner else 0,
+        spanner_capped=spanner.capped if spanner else False,
+    )
+    finished = h + 1 >= handle.horizon - 1
+    return State(h + 1, finished, counts, features, cover, state.candidates, bill), info
+
+
+def learnt(settings: Settings, state: State) -> Learnt:
+    """Features, covers, and fitted Q-iteration on the covers' data for any reward."""
+
+    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
+        q_values, bill = fitted_q_iteration(state.candidates, state.counts, rewards)
+        return greedy(q_values, None), bill
+
+    return Learnt(policy_for, features=state.features, cover=state.cover)
+
+
+def _span(
+    settings: Settings,
+    state: State,
+    phi: Float[np.ndarray, "state action rank"],
+    handle: Handle,
+    rng: np.random.Generator,
+) -> tuple[Spanner, Bill]:
+    """The spanner of step h's features, with PSDP for its optimiser and episodes for its estimates."""
+    h = state.layer
+    bills: list[Bill] = []
+
+    def optimise(theta: Float[np.ndarray, " rank"]) -> Probabilities:
+        policy, bill = psdp(
+            handle, state.candidates, state.cover, phi @ theta, h, samples=settings.psdp_samples, rng=rng
+        )
+        bills.append(bill)
+        return policy
+
+    def estimate(policy: Probabilities) -> Float[np.ndarray, " rank"]:
+        played = handle.play_one(policy, settings.estimate_samples)
+        return phi[played.states[h], played.actions[h]].mean(axis=0)
+
+    spanner = robust_spanner(
+        optimise,
+        estimate,
+        phi.shape[-1],
+        C=settings.spanner_constant,
+        epsilon=settings.nudge,
+        max_calls=settings.spanner_calls,
+    )
+    return spanner, sum(bills, Bill())
+
+
+def psdp(
+    handle: Handle,
+    candidates: Float[np.ndarray, "candidate horizon state action rank"],
+    cover: Sequence[np.ndarray],
+    rewards: Float[np.ndarray, "state action"],
+    h: int,
+    *,
+    samples: int,
+    rng: np.random.Generator,
+) -> tuple[Probabilities, Bill]:
+    """A policy for the reward of step h alone: for t = h … 1, the greedy step of a regression on what followed.
+
+    Episodes of stage t roll in with Ψ_t, take a uniform action at t and go on with the steps built so far.
+    One PP call, priced by its stages.
+    """
+    policy = uniform_policy(handle.horizon, handle.states, handle.actions)
+    policy[h] = greedy(rewards[None], rng)[0]
+    for t in reversed(range(h)):
+        roll_in = cover[t].copy()
+        roll_in[:, t + 1 :] = policy[t + 1 :]
+        played = play_cover(handle, (roll_in,), samples, uniform_steps=(t,), rng=rng)
+        state, action = played.states[t], played.actions[t]
+        visits = np.zeros((handle.states, handle.actions))
+        totals = np.zeros_like(visits)
+        np.add.at(visits, (state, action), 1.0)
+        np.add.at(totals, (state, action), rewards[played.states[h], played.actions[h]])
+        fit = class_regression(candidates[:, t], visits, totals / np.maximum(visits, 1.0))
+        policy[t] = greedy(fit.prediction[None], rng)[0]
+    return policy, Bill(SL=h + 1, PP=1, accuracy=0.0)
+
+
+def _shared(sizes: Sizes) -> Settings:
+    """The budget, as if every spanner made all the calls it may: n a stage of PSDP, 2n a step, n/2 an estimate."""
+    calls = 8 * sizes.rank
+    layers = default_iterations(sizes.horizon)
+    spanned = range(max(0, sizes.horizon - 3))
+    stages = 2 * layers + calls * sum(h + 0.5 for h in spanned)
+    n = 20 * sizes.actions**2 if sizes.episodes is None else int(sizes.episodes / stages)
+    return Settings(
+        samples=2 * n,
+        psdp_samples=n,
+        estimate_samples=n // 2,
+        spanner_constant=2.0,
+        nudge=0.05,
+        spanner_calls=calls,
+        tolerance=0.0,
+        max_rounds=10 * sizes.rank,
+    )

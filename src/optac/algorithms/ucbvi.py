@@ -1,0 +1,108 @@
+"""UCBVI for tables (Azar, Osband and Munos, "Minimax regret bounds for RL", ICML 2017, arXiv:1703.05449), a
+reference that takes the states for the features: optimistic value iteration on counts, a table a step.
+
+Each round plays H episodes of the optimistic policy, fits the table of frequencies (SL) and plans in it
+with a bonus for rare pairs (PP).
+
+Differs from the paper:
+
+- Rewards are known. Values are cut off at the largest reward still to come, which the rewards give, where
+  the paper has H − h.
+- The policy is planned anew after H episodes, not after each, so that a round costs what it costs elsewhere.
+- Steps have tables of their own; the bonus is the Hoeffding one, c · B_{h+1} / √N_h(s,a). The preset
+  `theory` has c = 7 log(5|S||A|T/δ), `practical` c = 0.3.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from optac.algorithms.handle import Handle, Sizes
+from optac.array_types import Counts, Probabilities, QValues, Rewards
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel, SimplexClass
+from optac.models.data import add_transitions
+from optac.oracles import Bill, maximum_likelihood
+from optac.oracles.planning import greedy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The one constant of UCBVI."""
+
+    bonus_scale: float
+    """c, multiplies B/√N"""
+
+
+def practical(sizes: Sizes) -> Settings:
+    """c = 0.3."""
+    return Settings(bonus_scale=0.3)
+
+
+def theory(sizes: Sizes) -> Settings:
+    """c = 7 log(5|S||A|T/δ) with T = K·H² steps and δ = 0.1."""
+    steps = sizes.iterations * sizes.horizon**2
+    return Settings(bonus_scale=7.0 * log(5 * sizes.states * sizes.actions * steps / 0.1))
+
+
+def default_iterations(horizon: int) -> int:
+    """Rounds where neither iterations nor episodes are given."""
+    return 500
+
+
+PRESETS = {"practical": practical, "theory": theory}
+
+
+@dataclass(frozen=True)
+class State:
+    """The policy played next, the counts, what was paid."""
+
+    policy: Probabilities
+    counts: Counts
+    bill: Bill
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a row of the history says of a round."""
+
+    mean_bonus: float
+    optimistic_value: float
+
+
+def init(settings: Settings, handle: Handle) -> State:
+    shape = handle.horizon, handle.states, handle.actions
+    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+
+
+def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
+    """Play, count, plan with the bonus."""
+    counts = state.counts.copy()
+    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
+    table = SimplexClass(rank=handle.states)
+    model, sl_bill = maximum_likelihood(table, counts, None, slack=0.0, rng=rng)
+    ceilings = still_to_come(handle.rewards)
+    visits = counts.sum(axis=-1)
+    bonus = settings.bonus_scale * ceilings[1:, None, None] / np.sqrt(np.maximum(visits, 1))
+    bonus = np.where(visits == 0, ceilings[:-1, None, None], bonus)
+    q_values = optimistic_values(model, handle.rewards + bonus, ceilings)
+    bill = state.bill + sl_bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
+    info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
+    return State(greedy(q_values, rng), counts, bill), info
+
+
+def still_to_come(rewards: Rewards) -> np.ndarray:
+    """B_h, the largest reward that steps h … H can pay; B_{H+1} = 0 at the end."""
+    largest = rewards.max(axis=(1, 2))
+    return np.append(np.cumsum(largest[::-1])[::-1], 0.0)
+
+
+def optimistic_values(model: LowRankModel, rewards: QValues, ceilings: np.ndarray) -> QValues:
+    """Q_h = min(r_h + b_h + T̂_h V_{h+1}, B_h), V_h = max_a Q_h."""
+    q_values = np.empty_like(rewards)
+    value = np.zeros(rewards.shape[1])
+    for h in reversed(range(len(rewards))):
+        q_values[h] = np.minimum(rewards[h] + model.phi[h] @ (model.mu[h] @ value), ceilings[h])
+        value = q_values[h].max(axis=-1)
+    return q_values

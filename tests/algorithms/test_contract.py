@@ -1,0 +1,179 @@
+"""What every algorithm keeps: no look at the truth, the same bits for the same seed, a bill that adds up."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import optac
+from optac.algorithms import ALGORITHMS
+from optac.algorithms.catalogue import REWARD_FREE, load_algorithm, traits
+from optac.algorithms.loop import prepare
+from optac.errors import InvalidInput
+from optac.mdp import LowRankMDP
+
+HORIZON, ACTIONS = 4, 3
+
+
+@pytest.fixture(scope="module")
+def lock() -> LowRankMDP:
+    return optac.make_problem("combination-lock", horizon=HORIZON, actions=ACTIONS)
+
+
+@pytest.fixture(scope="module")
+def results(lock):
+    """Every algorithm once with its defaults, on the small lock."""
+    return {name: optac.solve(lock, name, seed=3) for name in ALGORITHMS}
+
+
+class Guarded(LowRankMDP):
+    """A problem whose truth raises once it is armed."""
+
+    armed = False
+
+    def __getattribute__(self, name: str):
+        if name in ("transitions", "phi", "mu", "optimal", "values", "value", "facts") and type(self).armed:
+            raise AssertionError(f"the algorithm read {name}")
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_no_algorithm_looks_at_the_truth(lock, name, monkeypatch) -> None:
+    problem = Guarded(lock.phi, lock.mu, lock.rewards, lock.initial)
+    run = prepare(problem, name, episodes=2000)
+    monkeypatch.setattr(Guarded, "armed", True)
+    assert not any(held is problem for held in vars(run.handle).values())
+    module = load_algorithm(name)
+    state = module.init(run.settings, run.handle)
+    for _ in range(3):
+        state, _ = module.step(run.settings, state, run.handle, run.rng)
+    if name in REWARD_FREE:
+        policy, _ = module.learnt(run.settings, state).policy_for(run.handle.rewards)
+        assert policy.shape == lock.shape
+    assert run.handle.episodes_played > 0
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_only_who_may_know_the_features_is_given_them(lock, name) -> None:
+    run = prepare(lock, name)
+    assert (run.handle.features is not None) == (name == "lsvi-ucb") == traits(name).knows_features
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_one_seed_gives_the_same_bits(lock, results, name) -> None:
+    first, again = results[name], optac.solve(lock, name, seed=3)
+    assert first.bill == again.bill and first.gap == again.gap and first.episodes == again.episodes
+    assert np.array_equal(first.last_policy.probabilities, again.last_policy.probabilities)
+    other = optac.solve(lock, name, seed=4)
+    histories = [[{**row, "seconds": 0} for row in run.history] for run in (first, again, other)]
+    assert histories[0] == histories[1]
+    if name not in ("moffle", "spanrl"):
+        assert histories[0] != histories[2]
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "epsilon-greedy"])
+def test_small_lock_opens_with_the_defaults(results, name) -> None:
+    assert results[name].last_gap <= 0.05
+
+
+def test_bills_are_as_priced(results) -> None:
+    """Opt-AC never plans; Rep-UCB and the references one PP a round; RAFFLE one more at the end."""
+    K = 500
+    expected = {
+        "opt-ac": (2 * K, K, 0, 0),
+        "rep-ucb": ((1 + HORIZON) * K, 0, K, 0),
+        "raffle": ((1 + HORIZON) * K + HORIZON, 0, K + 1, 0),
+        "lsvi-ucb": (HORIZON * K, 0, K, 0),
+        "ucbvi": ((1 + HORIZON) * K, 0, K, 0),
+        "epsilon-greedy": ((1 + HORIZON) * K, 0, K, 0),
+    }
+    for name, numbers in expected.items():
+        bill = results[name].bill
+        assert numbers == (bill.SL, bill.PE, bill.PP, bill.CP), name
+        assert results[name].episodes == K * HORIZON
+
+
+def test_flambes_bill_is_a_fit_a_round_and_a_plan_a_planners_step(results) -> None:
+    flambe = results["flambe"]
+    steps = sum(row["planner_steps"] for row in flambe.history)
+    rounds, planners = flambe.iterations, flambe.iterations * (HORIZON - 1)
+    assert steps + planners + 1 == flambe.bill.PP  # each planner's last plan ends it; one plan for the reward
+    assert rounds + HORIZON * flambe.bill.PP == flambe.bill.SL
+    assert (flambe.bill.PE, flambe.bill.CP) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["moffle", "spanrl"])
+def test_adversarial_rounds_are_paid_as_constrained_planning(results, name) -> None:
+    result = results[name]
+    rounds = sum(row["adversarial_rounds"] for row in result.history)
+    assert result.bill.CP == rounds >= HORIZON - 1 and result.bill.PE == 0
+    assert result.bill.PP >= 1 and rounds * (1 + 64**2) <= result.bill.SL
+
+
+@pytest.mark.parametrize("name", REWARD_FREE)
+def test_reward_free_result_plans_for_another_reward(lock, results, name) -> None:
+    """The reward is being alive in row 1 at the last step: worth ½ to who keeps the lock open."""
+    rewards = np.zeros(lock.shape)
+    rewards[-1, 1] = 1.0
+    policy = results[name].plan(rewards)
+    other = LowRankMDP(lock.phi, lock.mu, rewards, lock.initial)
+    assert other.optimal_value == pytest.approx(0.5)
+    assert other.value(policy) >= 0.45
+    assert results[name].gap == results[name].last_gap
+
+
+@pytest.mark.parametrize("name", REWARD_FREE)
+def test_reward_free_rows_carry_no_gap_before_the_last(results, name) -> None:
+    *earlier, last = results[name].history
+    assert earlier and all(row["gap"] is None and row["last_gap"] is None for row in earlier)
+    assert last["gap"] == last["last_gap"] == results[name].gap
+
+
+@pytest.mark.parametrize("name", REWARD_FREE)
+def test_what_a_reward_free_algorithm_learns_is_there(lock, results, name) -> None:
+    learnt = results[name].learnt
+    assert learnt.features.shape[:3] == lock.shape
+    assert (results[name].model is not None) == (name in ("raffle", "flambe"))
+    assert (len(learnt.cover) > 0) == (name != "raffle")
+    for policies in learnt.cover:
+        np.testing.assert_allclose(policies.sum(axis=-1), 1.0)
+
+
+def test_planning_for_another_reward_is_refused_where_it_means_nothing(lock, results) -> None:
+    with pytest.raises(InvalidInput, match=r"opt-ac learns for one reward; .*raffle, flambe, moffle, spanrl"):
+        results["opt-ac"].plan(lock.rewards)
+    with pytest.raises(InvalidInput, match=r"shape \(4, 3, 3\)"):
+        results["raffle"].plan(lock.rewards[:2])
+    with pytest.raises(InvalidInput, match=r"entries in \[0, 1\]"):
+        results["raffle"].plan(lock.rewards + 1)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_episodes_cap_every_algorithm(lock, name) -> None:
+    assert optac.solve(lock, name, episodes=1999).episodes <= 1999
+
+
+@pytest.mark.parametrize("name", ["flambe", "moffle", "spanrl"])
+def test_budget_too_small_to_divide_is_refused(lock, name) -> None:
+    with pytest.raises(InvalidInput, match="cap on episodes leaves"):
+        optac.solve(lock, name, episodes=5)
+
+
+@pytest.mark.parametrize("name", ["moffle", "spanrl"])
+def test_model_free_algorithms_refuse_a_class_without_a_list(lock, name) -> None:
+    with pytest.raises(InvalidInput, match="works on a list of candidate features"):
+        optac.solve(lock, name, model_class="simplex")
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("horizon", [1, 2])
+def test_shortest_horizons_run(name, horizon) -> None:
+    problem = optac.make_problem("combination-lock", horizon=horizon, actions=2)
+    assert optac.solve(problem, name, episodes=400).gap <= 0.5
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_theory_preset_runs(name) -> None:
+    problem = optac.make_problem("combination-lock", horizon=3, actions=2)
+    result = optac.solve(problem, name, preset="theory", episodes=1500)
+    assert 0 <= result.gap <= 1 and dataclasses.is_dataclass(result.settings)
