@@ -48,9 +48,9 @@ def test_certificate_table_tells_silence_from_failure() -> None:
 
 def test_study_is_written_from_its_rows(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row(seed=s)) + "\n" for s in range(3)))
-    (tmp_path / "study.json").write_text('{"command": "do it", "versions": {"numpy": "2"}}')
+    (tmp_path / "study.json").write_text('{"command": "do it", "commit": "abc", "versions": {"numpy": "2"}}')
     text = write_study(tmp_path).read_text()
-    assert "Made by `do it`; numpy 2." in text and "3 of 3" in text
+    assert "Made by `do it` at commit abc; numpy 2." in text and "3 of 3" in text
     assert (tmp_path / "gap-against-k.png").stat().st_size > 10_000
     assert (tmp_path / "gap-against-k.svg").read_text().startswith("<?xml")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms import solve
-from optac.experiments.run_folder import versions, write_json
+from optac.experiments.run_folder import write_json
 from optac.experiments.solving import SolveConfig, problem_of
 
 LOGGED_ITERATIONS = 40
