@@ -68,9 +68,7 @@ def planned_runs() -> Iterator[StudyRun]:
 def run_study(out: Path, report: Callable[[int, int, str], None]) -> list[dict[str, Any]]:
     """Run what is missing, append it to out/rows.jsonl, return all rows; `report` hears done, total, what."""
     out.mkdir(parents=True, exist_ok=True)
-    write_json(
-        out / "study.json", {"command": "python -m optac.experiments.opt_ac_study", "versions": versions()}
-    )
+    write_json(out / "study.json", provenance("python -m optac.experiments.opt_ac_study"))
     path = out / "rows.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     finished = {row["key"] for row in rows}
