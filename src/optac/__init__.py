@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from optac import numpy_policy as numpy_policy
+    from optac.agents.agent import CRFFSAC as CRFFSAC
+    from optac.agents.agent import SAC as SAC
     from optac.algorithms import solve as solve
     from optac.mdp import LowRankMDP as LowRankMDP
     from optac.mdp import from_gymnasium as from_gymnasium
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
 
 _HOMES = {
+    "CRFFSAC": "optac.agents.agent",
+    "SAC": "optac.agents.agent",
     "ConditionalFourierFeatures": "optac.models",
     "LowRankMDP": "optac.mdp",
     "from_gymnasium": "optac.mdp",
@@ -26,6 +30,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "CRFFSAC",
+    "SAC",
     "ConditionalFourierFeatures",
     "LowRankMDP",
     "__version__",

@@ -1,0 +1,169 @@
+"""The agents as a user meets them: made for an environment, they learn, act, save and load."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import gymnasium
+import numpy as np
+from jaxtyping import Float
+
+from optac.agents import checkpoint, snapshot
+from optac.agents.algorithm import algorithm
+from optac.agents.learner import ActionScale, Env, begin
+from optac.agents.progress import Progress
+from optac.agents.settings import CRFFSACSettings, SACSettings, choose
+from optac.agents.store import learner_of
+from optac.agents.threads import limit_threads
+from optac.agents.training_loop import Row, train
+from optac.environments import make
+from optac.errors import InvalidInput
+
+Made = TypeVar("Made", bound="Agent")
+
+
+class Agent:
+    """What every agent can do; `SAC` and `CRFFSAC` say by which formulas."""
+
+    settings_type: ClassVar[type[SACSettings]]
+
+    def __init__(self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
+        """An untrained agent for `env`, an id or a Gymnasium environment; unknown settings are refused."""
+        limit_threads(threads)
+        self.settings = choose(self.settings_type, settings)
+        self.rows: list[Row] = []
+        self._given_env = env
+        self._learner = begin(algorithm(self.settings), _opened(env), seed)
+        self._generator = np.random.default_rng(seed)
+
+    @property
+    def steps(self) -> int:
+        """Steps taken in the environment."""
+        return self._learner.step
+
+    @property
+    def parameters_sha256(self) -> str:
+        """A hash of every trained array."""
+        return snapshot.parameters_sha256(self._learner)
+
+    @property
+    def actor_layers(self) -> tuple[tuple[Float[np.ndarray, "_ _"], Float[np.ndarray, " _"]], ...]:
+        """The layers from an observation to the mean before tanh, ELU between them."""
+        *hidden, (weight, bias) = self._learner.policy.layers
+        act = bias.size // 2
+        return (*hidden, (weight[:, :act], bias[:act]))
+
+    @property
+    def action_scale(self) -> ActionScale:
+        """The map from [−1, 1] to the environment's actions."""
+        return self._learner.actions
+
+    def learn(self: Made, steps: int, callback: Callable[[Row], bool | None] | None = None) -> Made:
+        """Take `steps` more steps. `callback` gets each row of metrics and stops the training with False."""
+        if steps < 1:
+            raise InvalidInput(f"steps={steps} must be at least 1")
+        stopped = False
+
+        def on_row(row: Row) -> None:
+            nonlocal stopped
+            self.rows.append(row)
+            progress.row(row)
+            stopped = callback is not None and callback(row) is False
+
+        with Progress(self.steps, self.steps + steps) as progress:
+            train(
+                self._learner,
+                self.steps + steps,
+                make_env=lambda: _another(self._given_env),
+                on_row=on_row,
+                on_block=progress.step,
+                should_stop=lambda: stopped,
+            )
+        return self
+
+    def predict(
+        self, obs: Float[np.ndarray, "*batch obs"], deterministic: bool = True
+    ) -> tuple[Float[np.ndarray, "*batch act"], None]:
+        """The action for an observation (or one for each row), in the environment's unit, and None."""
+        given = np.asarray(obs, np.float32)
+        size = self._learner.observation.size
+        if given.shape[-1:] != (size,):
+            raise InvalidInput(
+                f"the observation has shape {given.shape}; its last axis must have size {size}"
+            )
+        policy = self._learner.policy
+        action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
+        return self._learner.actions.to_env(action), None
+
+    def save(self, path: Path | str, *, replay: bool = True) -> None:
+        """Write the agent to the folder `path`; loaded again, it goes on as if it had not been.
+
+        Without its replay it acts as before, but goes on learning from an empty buffer.
+        """
+        arrays, meta = snapshot.take(self._learner)
+        env = self._given_env if isinstance(self._given_env, str) else None
+        held, rows = self._learner.replay, None
+        if replay and len(held):
+            rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
+        meta |= {"env": env, "rows": self.rows, "replay_saved": replay}
+        checkpoint.save(Path(path), arrays, meta, own_rows=rows)
+
+    @classmethod
+    def load(cls: type[Made], path: Path | str, env: Env | str | None = None, *, threads: int = 1) -> Made:
+        """The agent that was saved; `env` is needed where it was made for an environment without an id."""
+        limit_threads(threads)
+        if not Path(path).is_dir():
+            raise InvalidInput(f"{path} is not a saved agent: there is no such folder")
+        found = checkpoint.load(Path(path))
+        meta = found.meta
+        cls._refuse_another(path, meta["settings"], str(meta["agent"]))
+        chosen_env = env if env is not None else meta["env"]
+        if chosen_env is None:
+            raise InvalidInput(f"{path} was made for an environment without an id; pass it as env=")
+        agent = cls.__new__(cls)
+        agent.settings = choose(cls.settings_type, meta["settings"])
+        agent.rows = list(meta["rows"])
+        agent._given_env = chosen_env
+        agent._learner = learner_of(found, algorithm(agent.settings), _opened(chosen_env))
+        agent._generator = np.random.default_rng(agent._learner.seed)
+        return agent
+
+    @classmethod
+    def _refuse_another(cls, path: Path | str, settings: dict[str, Any], name: str) -> None:
+        expected = set(asdict(choose(cls.settings_type, {})))
+        if set(settings) != expected:
+            right = "SAC" if name == "sac" else "CRFFSAC"
+            raise InvalidInput(f"{path} holds a {name} agent; load it with optac.{right}.load")
+
+
+class SAC(Agent):
+    """Soft actor-critic."""
+
+    settings_type = SACSettings
+
+
+class CRFFSAC(Agent):
+    """Soft actor-critic on features φ(s, a) that predict the next state; `bonus=True` adds the bonus."""
+
+    settings_type = CRFFSACSettings
+
+
+def _opened(env: Env | str) -> Env:
+    return make(env) if isinstance(env, str) else env
+
+
+def _another(env: Env | str) -> Env:
+    """One more environment like `env`, for evaluations."""
+    if isinstance(env, str):
+        return make(env)
+    if env.spec is not None:
+        return gymnasium.make(env.spec)
+    try:
+        return copy.deepcopy(env)
+    except Exception as error:
+        raise InvalidInput(
+            f"evaluations need a second environment, and {type(env).__name__} can't be copied ({error}); "
+            "register it with Gymnasium and pass its id, or set eval_every=0"
+        ) from error

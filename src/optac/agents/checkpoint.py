@@ -1,0 +1,262 @@
+"""Checkpoints on disk: arrays in safetensors, the rest in JSON, a manifest of SHA-256 hashes, no pickle.
+
+A checkpoint is written aside, flushed to disk and renamed, so that one that has its name is whole. What
+happened to it later (a flipped bit, a lost file) the manifest tells: it is what was written, or corrupt. The
+replay buffer lies beside the checkpoints in pieces that are written once and never changed; a manifest
+names the pieces its checkpoint needs, and saving costs only the rows that are new.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from optac.errors import RunFailed
+
+Arrays = dict[str, np.ndarray]
+
+KEPT: Final = 3
+_ARRAYS: Final = "arrays.safetensors"
+_META: Final = "meta.json"
+_MANIFEST: Final = "manifest.json"
+_PIECES: Final = "replay"
+_NAME: Final = re.compile(r"ckpt_(\d{12})")
+_PIECE_NAME: Final = re.compile(r"rows-\d{12}-\d{12}-[0-9a-f]{16}\.safetensors")
+_MOST_JSON_BYTES: Final = 64 << 20
+
+
+class CheckpointCorrupt(RunFailed):
+    """A checkpoint that is not what was written; the text names the file."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows start … end − 1 of the run's replay, in a file of their own."""
+
+    name: str
+    start: int
+    end: int
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A verified checkpoint: where it is, its JSON and its replay pieces; arrays are read on demand."""
+
+    path: Path
+    meta: dict[str, Any]
+    pieces: tuple[Piece, ...]
+    pieces_folder: Path
+
+    def arrays(self) -> Arrays:
+        """Every array of the checkpoint."""
+        return _read_arrays(self.path / _ARRAYS)
+
+    def rows(self) -> Iterator[tuple[Piece, Arrays]]:
+        """The replay, piece by piece in order."""
+        for piece in self.pieces:
+            yield piece, _read_arrays(self.pieces_folder / piece.name)
+
+
+def save(
+    path: Path,
+    arrays: Mapping[str, np.ndarray],
+    meta: Mapping[str, Any],
+    pieces: Sequence[Piece] = (),
+    own_rows: tuple[int, Mapping[str, np.ndarray]] | None = None,
+) -> None:
+    """Write a checkpoint under `path`, whole or not at all; what was there before is replaced.
+
+    `pieces` lie beside it already; `own_rows`, numbered from their first entry, go inside it.
+    """
+    aside = path.with_name(path.name + ".tmp")
+    try:
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        save_file({name: np.array(array, order="C") for name, array in arrays.items()}, aside / _ARRAYS)
+        (aside / _META).write_text(json.dumps(meta))
+        for name in (_ARRAYS, _META):
+            _flush(aside / name)
+        if own_rows is not None:
+            pieces = [save_piece(aside / _PIECES, *own_rows)]
+        files = {name: _fingerprint(aside / name) for name in (_ARRAYS, _META)}
+        manifest = {"files": files, "pieces": [asdict(piece) for piece in pieces]}
+        (aside / _MANIFEST).write_text(json.dumps({**manifest, "sha256": _digest(manifest)}))
+        _flush(aside / _MANIFEST)
+        _flush(aside)
+        if path.exists():
+            remove(path)
+        aside.rename(path)
+        _flush(path.parent)
+    except OSError as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise RunFailed(
+            f"cannot save the checkpoint {path}: {error.strerror or error}; the ones before it are whole, "
+            "so make room and resume"
+        ) from error
+
+
+def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piece:
+    """Write rows of replay, numbered from `start`, as a piece that is never changed again."""
+    count = len(next(iter(rows.values())))
+    aside = folder / "rows.tmp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file({name: np.array(array, order="C") for name, array in rows.items()}, aside)
+        _flush(aside)
+        found = _fingerprint(aside)
+        name = f"rows-{start:012d}-{start + count:012d}-{found['sha256'][:16]}.safetensors"
+        aside.rename(folder / name)
+        _flush(folder)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise RunFailed(
+            f"cannot save replay rows in {folder}: {error.strerror or error}; earlier checkpoints are whole, "
+            "so make room and resume"
+        ) from error
+    return Piece(name, start, start + count, found["size"], found["sha256"])
+
+
+def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
+    """The checkpoint at `path` after every byte of it has been compared with its manifest."""
+    folder = path / _PIECES if pieces_folder is None else pieces_folder
+    manifest = _read_json(path / _MANIFEST)
+    said = manifest.pop("sha256", None)
+    if said != _digest(manifest):
+        raise _corrupt(path / _MANIFEST, "its hash is not its own")
+    try:
+        checks = [(path / name, *_size_and_hash(manifest["files"][name])) for name in (_ARRAYS, _META)]
+        pieces = tuple(_piece(entry) for entry in manifest["pieces"])
+    except (KeyError, TypeError) as error:
+        raise _corrupt(path / _MANIFEST, f"it lacks {error}") from error
+    checks += [(folder / piece.name, piece.size, piece.sha256) for piece in pieces]
+    for file, size, sha256 in checks:
+        _verify(file, size, sha256)
+    return Checkpoint(path, _read_json(path / _META), pieces, folder)
+
+
+def checkpoint_path(parent: Path, step: int) -> Path:
+    """Where a run's checkpoint of this step is."""
+    return parent / f"ckpt_{step:012d}"
+
+
+def pieces_folder(parent: Path) -> Path:
+    """Where the pieces of replay are that the checkpoints under `parent` share."""
+    return parent / _PIECES
+
+
+def listed(parent: Path) -> list[Path]:
+    """The checkpoints under `parent`, newest first."""
+    if not parent.is_dir():
+        return []
+    return sorted((p for p in parent.iterdir() if _NAME.fullmatch(p.name)), reverse=True)
+
+
+def newest_sound(parent: Path) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
+    """The newest checkpoint that is what was written, and what is wrong with the newer ones."""
+    damage: list[CheckpointCorrupt] = []
+    for path in listed(parent):
+        try:
+            return load(path, pieces_folder(parent)), damage
+        except CheckpointCorrupt as error:
+            damage.append(error)
+    return None, damage
+
+
+def prune(parent: Path) -> None:
+    """Remove all but the newest checkpoints, and the pieces of replay that none of these needs."""
+    for path in listed(parent)[KEPT:]:
+        remove(path)
+    try:
+        needed = {p["name"] for path in listed(parent) for p in _read_json(path / _MANIFEST)["pieces"]}
+    except (CheckpointCorrupt, KeyError, TypeError):
+        return
+    folder = pieces_folder(parent)
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.name not in needed:
+            file.unlink()
+
+
+def remove(path: Path) -> None:
+    """Remove a checkpoint; a kill half-way leaves nothing that looks like one."""
+    doomed = path.with_name(path.name + ".removed")
+    shutil.rmtree(doomed, ignore_errors=True)
+    path.rename(doomed)
+    shutil.rmtree(doomed)
+
+
+def _piece(entry: Any) -> Piece:
+    """The manifest's words about a piece; a KeyError or TypeError where they are not ours."""
+    name, start, end = entry["name"], entry["start"], entry["end"]
+    if not isinstance(name, str) or not _PIECE_NAME.fullmatch(name):
+        raise TypeError(f"a right name for a piece: {name!r}")
+    if type(start) is not int or type(end) is not int:
+        raise TypeError(f"the numbers of the rows in {name}")
+    return Piece(name, start, end, *_size_and_hash(entry))
+
+
+def _size_and_hash(entry: Any) -> tuple[int, str]:
+    size, sha256 = entry["size"], entry["sha256"]
+    if type(size) is not int or not isinstance(sha256, str):
+        raise TypeError("a size and a hash")
+    return size, sha256
+
+
+def _verify(file: Path, size: int, sha256: str) -> None:
+    if file.is_symlink() or not file.is_file():
+        raise _corrupt(file, "it is missing" if not file.exists() else "it is not a plain file")
+    if file.stat().st_size != size:
+        raise _corrupt(file, f"it has {file.stat().st_size} bytes, not {size}")
+    if _fingerprint(file)["sha256"] != sha256:
+        raise _corrupt(file, "its SHA-256 is not the manifest's")
+
+
+def _fingerprint(file: Path) -> dict[str, Any]:
+    with open(file, "rb") as opened:
+        return {"size": file.stat().st_size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest()}
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        if file.is_symlink() or file.stat().st_size > _MOST_JSON_BYTES:
+            raise _corrupt(file, "it is not a file that optac wrote")
+        value = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise _corrupt(file, str(error)) from error
+    if not isinstance(value, dict):
+        raise _corrupt(file, "it holds no JSON object")
+    return value
+
+
+def _read_arrays(file: Path) -> Arrays:
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise _corrupt(file, str(error)) from error
+
+
+def _corrupt(file: Path, why: str) -> CheckpointCorrupt:
+    return CheckpointCorrupt(f"corrupt checkpoint file {file}: {why}")
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

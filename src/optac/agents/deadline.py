@@ -1,0 +1,28 @@
+"""A time limit on calls into code that is not ours."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from optac.errors import RunFailed
+
+
+@contextmanager
+def deadline(seconds: float, what: str) -> Iterator[None]:
+    """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread."""
+    if seconds <= 0 or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def expire(number: int, frame: FrameType | None) -> None:
+        raise RunFailed(f"{what} took longer than step_timeout={seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,73 @@
+"""Multi-layer perceptrons as pytrees, the slow copy of one, and the smooth activation they use."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+Tree = TypeVar("Tree", bound=PyTree[Array])
+
+
+class Linear(eqx.Module):
+    """x ↦ xW + b."""
+
+    weight: Float[Array, "inputs outputs"]
+    bias: Float[Array, " outputs"]
+
+    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
+        """The layer's output for each row of `x`."""
+        return x @ self.weight + self.bias
+
+
+class MLP(eqx.Module):
+    """Linear layers with ELU between them; `activate_last` makes the last one a hidden layer too."""
+
+    layers: tuple[Linear, ...]
+    activate_last: bool = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
+        """The network's output for each row of `x`."""
+        for layer in self.layers[:-1]:
+            x = elu(layer(x))
+        x = self.layers[-1](x)
+        return elu(x) if self.activate_last else x
+
+
+def elu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """x where positive, exp(x) − 1 elsewhere.
+
+    exp(x) − 1 loses at most one rounding of 1 against expm1 and costs XLA's CPU code less than half of it.
+    """
+    return jnp.where(x > 0, x, jnp.exp(jnp.minimum(x, 0)) - 1)
+
+
+def mlp(sizes: Sequence[int], *, activate_last: bool = False, key: PRNGKeyArray) -> MLP:
+    """A perceptron of the given layer sizes: orthogonal weights, zero biases."""
+    orthogonal = jax.nn.initializers.orthogonal()
+    keys = jax.random.split(key, len(sizes) - 1)
+    pairs = zip(sizes[:-1], sizes[1:], keys, strict=True)
+    layers = tuple(Linear(orthogonal(k, (i, o), jnp.float32), jnp.zeros(o)) for i, o, k in pairs)
+    return MLP(layers, activate_last)
+
+
+def ensemble(count: int, sizes: Sequence[int], *, key: PRNGKeyArray) -> MLP:
+    """`count` perceptrons as one, along a leading axis."""
+    made: MLP = eqx.filter_vmap(lambda k: mlp(sizes, key=k))(jax.random.split(key, count))
+    return made
+
+
+def each(networks: MLP, x: Float[Array, "batch inputs"]) -> Float[Array, "critic batch outputs"]:
+    """The output of every member of an ensemble on the same rows."""
+    values: Float[Array, "critic batch outputs"] = eqx.filter_vmap(
+        lambda network: network(x), in_axes=(eqx.if_array(0),)
+    )(networks)
+    return values
+
+
+def towards(slow: Tree, fast: Tree, rate: float | Float[Array, ""]) -> Tree:
+    """(1 − rate)·slow + rate·fast, leaf by leaf: the exponential moving average of parameters."""
+    moved: Tree = jax.tree.map(lambda s, f: s + rate * (f - s), slow, fast)
+    return moved

@@ -1,0 +1,265 @@
+"""A checkpoint is what was written or it is corrupt; no file makes optac run code or write elsewhere."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optac.agents import checkpoint
+from optac.agents.checkpoint import CheckpointCorrupt
+from optac.errors import RunFailed
+
+ARRAYS = {"weight": np.arange(12, dtype=np.float32).reshape(3, 4), "scalar": np.float32(3.5)}
+ROWS = {"reward": np.arange(5, dtype=np.float32)}
+
+
+def write(parent: Path, step: int) -> Path:
+    """A small checkpoint with a piece of replay beside it."""
+    piece = checkpoint.save_piece(checkpoint.pieces_folder(parent), 0, ROWS)
+    path = checkpoint.checkpoint_path(parent, step)
+    checkpoint.save(path, ARRAYS, {"step": step, "text": "φ"}, [piece])
+    return path
+
+
+def files_of(parent: Path, path: Path) -> list[Path]:
+    return sorted([*path.iterdir(), *checkpoint.pieces_folder(parent).iterdir()])
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    write(tmp_path, 7)
+    found, damage = checkpoint.newest_sound(tmp_path)
+    assert found is not None and not damage
+    assert found.meta == {"step": 7, "text": "φ"}
+    loaded = found.arrays()
+    assert loaded.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(loaded[name], array, strict=True)
+    ((piece, rows),) = found.rows()
+    assert (piece.start, piece.end) == (0, 5)
+    np.testing.assert_array_equal(rows["reward"], ROWS["reward"])
+
+
+def test_every_flipped_bit_is_detected_in_each_file(tmp_path: Path) -> None:
+    write(tmp_path, 1)
+    newest = write(tmp_path, 2)
+    rng = np.random.default_rng(0)
+    for file in newest.iterdir():
+        good = file.read_bytes()
+        for place in rng.integers(0, 8 * len(good), 50):
+            bad = bytearray(good)
+            bad[place // 8] ^= 1 << (place % 8)
+            file.write_bytes(bad)
+            found, damage = checkpoint.newest_sound(tmp_path)
+            assert found is not None and found.meta["step"] == 1, (file, place)
+            assert file.name in str(damage[0]) and "corrupt" in str(damage[0])
+        file.write_bytes(good)
+
+
+def test_a_flipped_bit_in_a_shared_piece_of_replay_is_detected(tmp_path: Path) -> None:
+    write(tmp_path, 1)
+    (piece,) = checkpoint.pieces_folder(tmp_path).iterdir()
+    good = piece.read_bytes()
+    for place in np.random.default_rng(0).integers(0, 8 * len(good), 50):
+        bad = bytearray(good)
+        bad[place // 8] ^= 1 << (place % 8)
+        piece.write_bytes(bad)
+        found, damage = checkpoint.newest_sound(tmp_path)
+        assert found is None and piece.name in str(damage[0])
+
+
+@pytest.mark.parametrize("keep", ["nothing", "one byte", "half", "all but one byte", "no file"])
+def test_truncated_and_missing_files_are_corrupt(tmp_path: Path, keep: str) -> None:
+    path = write(tmp_path, 1)
+    for file in files_of(tmp_path, path):
+        good = file.read_bytes()
+        sizes = {"nothing": 0, "one byte": 1, "half": len(good) // 2, "all but one byte": len(good) - 1}
+        if keep == "no file":
+            file.unlink()
+        else:
+            file.write_bytes(good[: sizes[keep]])
+        with pytest.raises(CheckpointCorrupt, match=file.name):
+            checkpoint.load(path, checkpoint.pieces_folder(tmp_path))
+        file.write_bytes(good)
+
+
+def test_an_empty_folder_is_corrupt(tmp_path: Path) -> None:
+    checkpoint.checkpoint_path(tmp_path, 3).mkdir()
+    found, damage = checkpoint.newest_sound(tmp_path)
+    assert found is None and len(damage) == 1
+
+
+def forge(path: Path, pieces: Any = (), **content: bytes) -> None:
+    """A checkpoint of an attacker's making, its manifest consistent with its files."""
+    path.mkdir(parents=True)
+    for name, data in content.items():
+        (path / name.replace("__", ".")).write_bytes(data)
+    files = {name: checkpoint._fingerprint(path / name) for name in ("arrays.safetensors", "meta.json")}
+    manifest = {"files": files, "pieces": list(pieces)}
+    (path / "manifest.json").write_text(json.dumps({**manifest, "sha256": checkpoint._digest(manifest)}))
+
+
+class Bomb:
+    """Unpickling it would leave a file behind."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (self.mark,)
+
+
+def test_a_pickle_in_place_of_arrays_is_never_run(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    forge(tmp_path / "c", arrays__safetensors=pickle.dumps(Bomb(str(mark))), meta__json=b"{}")
+    with pytest.raises(CheckpointCorrupt, match=r"arrays\.safetensors"):
+        checkpoint.load(tmp_path / "c").arrays()
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1, 2**40, 10**8])
+def test_a_header_of_absurd_length_is_refused(tmp_path: Path, length: int) -> None:
+    forge(tmp_path / "c", arrays__safetensors=length.to_bytes(8, "little") + b"{}", meta__json=b"{}")
+    with pytest.raises(CheckpointCorrupt, match=r"arrays\.safetensors"):
+        checkpoint.load(tmp_path / "c").arrays()
+
+
+def test_deeply_nested_json_is_refused(tmp_path: Path) -> None:
+    forge(tmp_path / "c", arrays__safetensors=b"", meta__json=b"[" * 10**5 + b"]" * 10**5)
+    with pytest.raises(CheckpointCorrupt, match=r"meta\.json"):
+        checkpoint.load(tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["../outside.safetensors", "/etc/hostname", "rows.safetensors", "", 7, None])
+def test_a_manifest_cannot_name_other_files(tmp_path: Path, name: Any) -> None:
+    piece = {"name": name, "start": 0, "end": 1, "size": 1, "sha256": "0"}
+    forge(tmp_path / "c", [piece], arrays__safetensors=b"", meta__json=b"{}")
+    with pytest.raises(CheckpointCorrupt, match="right name"):
+        checkpoint.load(tmp_path / "c")
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    path = write(tmp_path, 1)
+    elsewhere = tmp_path / "elsewhere"
+    (path / "arrays.safetensors").rename(elsewhere)
+    (path / "arrays.safetensors").symlink_to(elsewhere)
+    with pytest.raises(CheckpointCorrupt, match="not a plain file"):
+        checkpoint.load(path, checkpoint.pieces_folder(tmp_path))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_as_a_manifest_give_a_typed_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("c")
+    (path / "manifest.json").write_bytes(data)
+    with pytest.raises(CheckpointCorrupt):
+        checkpoint.load(path)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(["files", "pieces", "x"]), json_values))
+def test_any_json_as_a_manifest_gives_a_typed_error(
+    tmp_path_factory: pytest.TempPathFactory, manifest: dict[str, Any]
+) -> None:
+    path = tmp_path_factory.mktemp("c")
+    sealed = {**manifest, "sha256": checkpoint._digest(manifest)}
+    (path / "manifest.json").write_text(json.dumps(sealed))
+    with pytest.raises(CheckpointCorrupt):
+        checkpoint.load(path)
+
+
+def test_the_last_three_are_kept_with_the_rows_they_need(tmp_path: Path) -> None:
+    folder, pieces = checkpoint.pieces_folder(tmp_path), []
+    for step in range(5):
+        pieces = [*pieces[-1:], checkpoint.save_piece(folder, 5 * step, ROWS)]
+        checkpoint.save(checkpoint.checkpoint_path(tmp_path, step), ARRAYS, {}, pieces)
+        checkpoint.prune(tmp_path)
+    assert [int(path.name[5:]) for path in checkpoint.listed(tmp_path)] == [4, 3, 2]
+    assert sorted(int(file.name[5:17]) for file in folder.iterdir()) == [5, 10, 15, 20]
+
+
+KILLED_SAVES = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from optac.agents import checkpoint
+
+arrays, rows = {"weight": np.ones(9, np.float32)}, {"reward": np.ones(5, np.float32)}
+
+def write(parent, step):
+    piece = checkpoint.save_piece(checkpoint.pieces_folder(parent), 0, rows)
+    checkpoint.save(checkpoint.checkpoint_path(parent, step), arrays, {"step": step}, [piece])
+    checkpoint.prune(parent)
+
+def killed_at(fatal, parent):
+    count = 0
+    def counted(call):
+        def wrapped(*arguments, **named):
+            nonlocal count
+            count += 1
+            if count == fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return call(*arguments, **named)
+        return wrapped
+    for name in ("fsync", "rename", "mkdir", "open", "unlink", "rmdir"):
+        setattr(os, name, counted(getattr(os, name)))
+    write(parent, 5)
+
+fatal = 0
+while True:
+    fatal += 1
+    parent = Path(sys.argv[1]) / str(fatal)
+    for step in (1, 2, 3, 4):
+        write(parent, step)
+    child = os.fork()
+    if child == 0:
+        killed_at(fatal, parent)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found, damage = checkpoint.newest_sound(parent)
+    assert found is not None and not damage, (fatal, damage)
+    assert found.meta["step"] in (4, 5), fatal
+    write(parent, 5)
+    assert checkpoint.newest_sound(parent)[0].meta["step"] == 5, fatal
+    if os.WIFEXITED(status):
+        break
+print(fatal)
+"""
+
+
+def test_a_kill_between_any_two_steps_of_a_save_leaves_a_sound_checkpoint(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED_SAVES, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20
+
+
+def test_a_save_without_room_leaves_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 1)
+
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RunFailed, match="No space left"):
+        write(tmp_path, 2)
+    monkeypatch.undo()
+    found, damage = checkpoint.newest_sound(tmp_path)
+    assert found is not None and found.meta["step"] == 1 and not damage
+    assert not list(tmp_path.rglob("*.tmp"))

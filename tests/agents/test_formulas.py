@@ -1,0 +1,163 @@
+"""Each formula against numbers worked out another way."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.scipy.stats import norm
+
+from optac.agents import squashed_gaussian
+from optac.agents.bonus import elliptical_bonus, inverse_root
+from optac.agents.features import fourier_layer, next_state_loss, transition_model
+from optac.agents.host_policy import HostPolicy
+from optac.agents.networks import MLP, Linear, each, elu, ensemble, mlp, towards
+from optac.agents.replay import Replay
+from optac.agents.soft_actor_critic import (
+    Transitions,
+    actor_loss,
+    critic_loss,
+    soft_target,
+    temperature_loss,
+)
+from optac.agents.statistics import RunningMoments, Statistics
+
+
+def test_soft_target_takes_the_lower_critic_and_stops_at_a_termination() -> None:
+    target = soft_target(
+        jnp.array([1.0, 1.0]),
+        jnp.array([0.0, 1.0]),
+        jnp.array([[4.0, 4.0], [2.0, 2.0]]),
+        jnp.array([-1.0, -1.0]),
+        jnp.float32(0.5),
+        discount=0.9,
+    )
+    np.testing.assert_allclose(target, [1 + 0.9 * (2 + 0.5), 1.0], rtol=1e-6)
+
+
+def test_losses_are_their_formulas_by_hand() -> None:
+    values = jnp.array([[1.0, 2.0], [3.0, 0.0]])
+    assert critic_loss(values, jnp.array([1.0, 1.0])) == pytest.approx((0 + 1) / 2 + (4 + 1) / 2)
+    assert actor_loss(values, jnp.array([-1.0, 1.0]), jnp.float32(0.5)) == pytest.approx((-1.5 + 0.5) / 2)
+    loss = temperature_loss(jnp.float32(math.log(0.2)), jnp.array([1.0, 3.0]), -1.0)
+    assert loss == pytest.approx(0.2 * (-2 + 1))
+
+
+def test_temperature_rises_when_entropy_is_too_low() -> None:
+    gradient = jax.grad(temperature_loss)
+    assert gradient(jnp.float32(0.0), jnp.array([5.0]), -1.0) < 0
+    assert gradient(jnp.float32(0.0), jnp.array([-5.0]), -1.0) > 0
+
+
+def test_log_probability_is_that_of_the_squashed_gaussian() -> None:
+    actor = mlp([3, 8, 4], key=jax.random.key(0))
+    obs = jax.random.normal(jax.random.key(1), (5, 3))
+    action, log_probability = squashed_gaussian.sample(actor, obs, key=jax.random.key(2))
+    mean, log_std = squashed_gaussian.gaussian(actor, obs)
+    u = jnp.arctanh(action)
+    expected = norm.logpdf(u, mean, jnp.exp(log_std)) - jnp.log(1 - action**2)
+    np.testing.assert_allclose(log_probability, expected.sum(axis=1), atol=1e-3)
+
+
+def test_log_probability_stays_finite_for_saturated_actions() -> None:
+    actor = MLP((Linear(jnp.zeros((1, 2)), jnp.array([50.0, 0.0])),), activate_last=False)
+    action, log_probability = squashed_gaussian.sample(actor, jnp.zeros((1, 1)), key=jax.random.key(0))
+    assert action[0, 0] == 1.0
+    assert jnp.isfinite(log_probability[0])
+
+
+def test_elu_is_jaxs_elu() -> None:
+    x = jnp.linspace(-20, 5, 501)
+    np.testing.assert_allclose(elu(x), jax.nn.elu(x), atol=2e-7)
+
+
+def test_a_slow_copy_moves_by_its_rate() -> None:
+    assert towards(jnp.float32(1.0), jnp.float32(3.0), 0.25) == 1.5
+
+
+def test_an_ensemble_is_its_members() -> None:
+    networks = ensemble(3, [2, 4, 1], key=jax.random.key(0))
+    x = jax.random.normal(jax.random.key(1), (5, 2))
+    for i in range(3):
+        member = jax.tree.map(lambda leaf, i=i: leaf[i], networks)
+        np.testing.assert_allclose(each(networks, x)[i], member(x), rtol=1e-5)
+
+
+def test_next_state_loss_standardises_the_target() -> None:
+    model = transition_model(2, 1, 4, 3, key=jax.random.key(0))
+    model = jax.tree.map(jnp.zeros_like, model)
+    batch = Transitions(
+        jnp.zeros((1, 2)), jnp.zeros((1, 1)), jnp.zeros(1), jnp.array([[3.0, 10.0]]), jnp.zeros(1)
+    )
+    statistics = Statistics(jnp.array([1.0, 4.0]), jnp.array([2.0, 3.0]), jnp.float32(1.0))
+    assert next_state_loss(model, batch, statistics) == pytest.approx((1.0 + 4.0) / 2)
+
+
+def test_bonus_is_the_elliptical_norm_of_the_ridge_covariance() -> None:
+    rng = np.random.default_rng(0)
+    phi, weight = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(1, 3, 50).astype(np.float32)
+    covariance = 0.7 * np.eye(4) + sum(w * np.outer(f, f) for w, f in zip(weight, phi, strict=True))
+    expected = 0.5 * np.sqrt([f @ np.linalg.solve(covariance, f) for f in phi])
+    root = inverse_root(jnp.asarray(phi), jnp.asarray(weight), ridge=0.7)
+    np.testing.assert_allclose(elliptical_bonus(jnp.asarray(phi), root, alpha=0.5), expected, rtol=1e-4)
+
+
+def test_bonus_is_at_most_one_and_shrinks_with_visits() -> None:
+    phi = jnp.array([[1.0, 0.0]])
+    rarely = inverse_root(phi, jnp.array([1.0]), ridge=1.0)
+    often = inverse_root(phi, jnp.array([99.0]), ridge=1.0)
+    assert elliptical_bonus(phi, rarely, alpha=1.0)[0] == pytest.approx(math.sqrt(1 / 2))
+    assert elliptical_bonus(phi, often, alpha=1.0)[0] == pytest.approx(0.1)
+    assert elliptical_bonus(100 * phi, rarely, alpha=1.0)[0] == 1.0
+
+
+def test_fourier_layer_estimates_a_gaussian_kernel() -> None:
+    layer = fourier_layer(2, 200_000, 1.0, key=jax.random.key(0))
+    points = jnp.array([[0.0, 0.0], [1.0, 0.5]])
+    features = layer(points)
+    kernel = features[0] @ features[1] / features.shape[1]
+    assert kernel == pytest.approx(math.exp(-(1 + 0.25) / (2 * 2)), abs=0.01)
+
+
+def test_running_moments_are_the_moments_of_all_rows() -> None:
+    rows = np.random.default_rng(0).normal(3, 2, (100, 2)).astype(np.float32)
+    moments = RunningMoments.empty((2,))
+    for block in np.split(rows, [1, 7, 50]):
+        moments.add(block)
+    np.testing.assert_allclose(moments.mean, rows.mean(axis=0, dtype=np.float64), rtol=1e-12)
+    np.testing.assert_allclose(moments.std(), rows.std(axis=0, dtype=np.float64), rtol=1e-12)
+
+
+def test_a_constant_entry_has_spread_one() -> None:
+    moments = RunningMoments.empty(())
+    moments.add(np.full(10, 5.0, np.float32))
+    assert moments.std() == 1.0
+
+
+def test_replay_forgets_the_oldest_and_numbers_the_rest() -> None:
+    replay = Replay.empty(3, 1, 1)
+    for i in range(5):
+        replay.add(
+            np.array([i], np.float32), np.zeros(1, np.float32), float(i), np.zeros(1, np.float32), False
+        )
+    assert (len(replay), replay.oldest()) == (3, 2)
+    np.testing.assert_array_equal(replay.between(2, 5).reward, [2, 3, 4])
+    drawn = replay.draw((1000,), generator=np.random.default_rng(0))
+    assert set(drawn.reward.tolist()) == {2.0, 3.0, 4.0}
+
+
+def test_the_host_policy_acts_as_the_actor() -> None:
+    actor = mlp([3, 16, 16, 4], key=jax.random.key(0))
+    obs = jax.random.normal(jax.random.key(1), (10, 3))
+    mean, _ = squashed_gaussian.gaussian(actor, obs)
+    np.testing.assert_allclose(HostPolicy.of(actor).mode(np.asarray(obs)), jnp.tanh(mean), atol=1e-6)
+
+
+def test_the_host_policy_samples_with_the_actors_spread() -> None:
+    actor = mlp([3, 16, 16, 4], key=jax.random.key(0))
+    obs = np.zeros((20_000, 3), np.float32)
+    _, log_std = squashed_gaussian.gaussian(actor, jnp.zeros((1, 3)))
+    sampled = HostPolicy.of(actor).sample(obs, generator=np.random.default_rng(0))
+    spread = np.arctanh(np.clip(sampled, -1 + 1e-6, 1 - 1e-6)).std(axis=0)
+    np.testing.assert_allclose(spread, np.exp(log_std[0]), rtol=0.05)

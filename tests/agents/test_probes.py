@@ -1,0 +1,73 @@
+"""Each agent solves environments whose values are known."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import probe_environments  # noqa: F401  registers the probes
+import pytest
+
+import optac
+from optac.agents import crffsac, sac
+from optac.agents.agent import Agent
+from optac.agents.features import features
+
+QUICK = {
+    "width": 32,
+    "batch_size": 64,
+    "learning_starts": 100,
+    "learning_rate": 3e-3,
+    "target_rate": 0.05,
+    "discount": 0.5,
+    "initial_temperature": 1e-3,
+    "eval_every": 0,
+}
+AGENTS = ["sac", "crffsac", "crffsac-bonus"]
+
+
+def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
+    if agent == "sac":
+        return optac.SAC(env, seed=0, **(QUICK | more)).learn(steps)
+    features = {"feature_width": 32, "feature_learning_rate": 3e-3, "feature_copy_rate": 0.05}
+    bonus = {"bonus": agent == "crffsac-bonus", "bonus_scale": 0.01, "bonus_every": 200, "bonus_samples": 500}
+    return optac.CRFFSAC(env, seed=0, **(QUICK | features | bonus | more)).learn(steps)
+
+
+def value(agent: Agent, obs: float, action: float) -> float:
+    """The lower critic at an observation and an action in [−1, 1]."""
+    state, s, a = agent._learner.state, jnp.array([[obs]]), jnp.array([[action]])
+    if isinstance(state, crffsac.State):
+        return float(crffsac.q_values(state.critic, features(state.slow_phi, s, a), state.fourier).min())
+    return float(sac.q_values(state.critic, s, a).min())
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_single_reward_is_its_own_value(agent: str) -> None:
+    learnt = trained(agent, "probe/OneStep-v0", 600)
+    assert value(learnt, 0.0, 0.3) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_later_reward_is_discounted_and_states_are_told_apart(agent: str) -> None:
+    learnt = trained(agent, "probe/TwoStep-v0", 1000)
+    assert value(learnt, 1.0, 0.0) == pytest.approx(1.0, abs=0.1)
+    assert value(learnt, 0.0, 0.0) == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_time_limit_bootstraps(agent: str) -> None:
+    learnt = trained(agent, "probe/Forever-v0", 1000)
+    assert value(learnt, 0.0, 0.0) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_best_action_is_found_in_the_environments_unit(agent: str) -> None:
+    learnt = trained(agent, "probe/SignOfAction-v0", 1500)
+    action, _ = learnt.predict(np.zeros(1, np.float32))
+    assert action[0] == pytest.approx(1.0, abs=0.3)
+
+
+def test_the_literal_fourier_head_learns_too() -> None:
+    learnt = trained("crffsac", "probe/SignOfAction-v0", 1500, head="fourier", fourier_bandwidth=10.0)
+    action, _ = learnt.predict(np.zeros(1, np.float32))
+    assert action[0] == pytest.approx(1.0, abs=0.3)
