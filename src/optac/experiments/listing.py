@@ -3,6 +3,7 @@
 
 def everything() -> dict[str, dict[str, str]]:
     """Sections of name → one line. Loads neither JAX nor MuJoCo."""
+    from optac.agents.catalogue import AGENTS
     from optac.algorithms.catalogue import ALGORITHMS
     from optac.environments.registration import TASKS
     from optac.mdp import FAMILIES, family_parameters, family_summary
@@ -12,6 +13,7 @@ def everything() -> dict[str, dict[str, str]]:
             name: f"{family_summary(name)} [{_defaults(family_parameters(name))}]" for name in FAMILIES
         },
         "algorithms": {name: line for name, (_, line) in ALGORITHMS.items()},
+        "agents": dict(AGENTS),
         "environments": {name: task.summary for name, task in TASKS.items()},
         "benches": {
             "theory": "Opt-AC's cost an iteration and its memory as k grows; seconds to open a lock beside UCBVI",

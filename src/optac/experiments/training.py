@@ -1,0 +1,161 @@
+"""Training an agent in a run's folder: start, resume, evaluate."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from optac.agents import checkpoint, snapshot
+from optac.agents.algorithm import algorithm
+from optac.agents.catalogue import settings_of
+from optac.agents.checkpoint import Checkpoint
+from optac.agents.evaluation import evaluate as play
+from optac.agents.learner import Learner
+from optac.agents.store import ResumeWarning, learner_of
+from optac.agents.training_loop import Row
+from optac.environments import check_environment, make
+from optac.errors import InvalidInput, RunFailed
+from optac.experiments.run_folder import RunFolder, run_id
+from optac.experiments.training_result import TrainingResult
+from optac.experiments.training_run import Interrupted, Watching, result_of, run
+
+__all__ = ["Interrupted", "evaluate", "open_learner", "resume", "train"]
+
+Notice = Callable[[str], None]
+
+
+def train(
+    environment: str,
+    agent: str = "crffsac",
+    *,
+    steps: int,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    out: Path | str | None = None,
+    on_row: Callable[[Row], None] = lambda row: None,
+    show_progress: bool = False,
+    tensorboard: bool = False,
+) -> TrainingResult:
+    """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts."""
+    if steps < 1:
+        raise InvalidInput(f"steps={steps} must be at least 1")
+    if seed < 0:
+        raise InvalidInput(f"seed={seed} must be at least 0")
+    chosen = settings_of(agent, settings or {})
+    env = make(environment)
+    check_environment(env)
+    config = {
+        "kind": "train",
+        "agent": agent,
+        "environment": environment,
+        "steps": steps,
+        "seed": seed,
+        "settings": asdict(chosen),
+    }
+    name = run_id(agent, environment, {**asdict(chosen), "steps": steps}, seed)
+    folder = RunFolder.create(Path("runs") / name if out is None else out, config)
+    with folder:
+        watching = Watching(on_row, show_progress, tensorboard)
+        return run(folder, config, algorithm(chosen), env, None, watching)
+
+
+def resume(
+    path: Path | str,
+    *,
+    on_row: Callable[[Row], None] = lambda row: None,
+    on_notice: Notice = lambda text: None,
+    show_progress: bool = False,
+    tensorboard: bool = False,
+) -> TrainingResult:
+    """Go on from the newest sound checkpoint; a finished run is left alone and its result returned."""
+    folder = RunFolder.open(path)
+    config = _config(folder)
+    with folder:
+        found = _newest(folder, on_notice)
+        status = folder.status
+        ended = status is not None and status.state == "finished"
+        if ended and found is not None and found.meta["step"] == config["steps"]:
+            return _finished(folder, config, found)
+        chosen = algorithm(settings_of(config["agent"], config["settings"]))
+        watching = Watching(on_row, show_progress, tensorboard)
+        return run(folder, config, chosen, make(config["environment"]), found, watching)
+
+
+def evaluate(
+    path: Path | str, *, episodes: int = 10, seed: int = 0, on_notice: Notice = lambda text: None
+) -> TrainingResult:
+    """The saved policy on fresh seeds, none that training or its evaluations used; `seed` chooses among them."""
+    if episodes < 1:
+        raise InvalidInput(f"episodes={episodes} must be at least 1")
+    if seed < 0:
+        raise InvalidInput(f"seed={seed} must be at least 0")
+    folder, config, learner = open_learner(path, on_notice)
+    # Training evaluates at places 1 … steps, so the ones after these are fresh.
+    played = play(
+        learner.policy,
+        lambda: make(config["environment"]),
+        episodes=episodes,
+        seed=config["seed"],
+        place=config["steps"] + 1 + seed,
+    )
+    return TrainingResult(
+        agent=config["agent"],
+        environment=config["environment"],
+        seed=config["seed"],
+        steps=learner.step,
+        mean_reward=played.mean,
+        std_reward=played.std,
+        episodes=episodes,
+        parameters_sha256=snapshot.parameters_sha256(learner),
+        steps_per_second=None,
+        exact=True,
+        folder=str(folder.path),
+    )
+
+
+def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[str, Any], Learner]:
+    """A run's learner at its newest sound checkpoint, to look at; nothing in the folder is touched."""
+    folder = RunFolder.open(path)
+    config = _config(folder)
+    found = _newest(folder, on_notice)
+    if found is None:
+        raise RunFailed(f"{folder.path} has not saved a checkpoint yet; `optac resume` it first")
+    return folder, config, _learner(config, found)
+
+
+def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
+    chosen = algorithm(settings_of(config["agent"], config["settings"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResumeWarning)
+        return learner_of(found, chosen, make(config["environment"]))
+
+
+def _newest(folder: RunFolder, on_notice: Notice) -> Checkpoint | None:
+    """The newest sound checkpoint, with a notice for each damaged one; None where none was ever saved."""
+    found, damage = checkpoint.newest_sound(folder.checkpoints)
+    if found is None and damage:
+        raise RunFailed(
+            f"no sound checkpoint is left in {folder.checkpoints}; start the run anew. {damage[0]}"
+        )
+    for error in damage:
+        on_notice(f"{error}; using the one before it")
+    return found
+
+
+def _finished(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint) -> TrainingResult:
+    sha256 = snapshot.parameters_sha256(_learner(config, found))
+    exact = bool(found.meta.get("exact", True))
+    return result_of(folder, config, int(found.meta["step"]), sha256, speed=None, exact=exact)
+
+
+def _config(folder: RunFolder) -> dict[str, Any]:
+    """The run's configuration; a RunFailed where it is not that of a training run."""
+    config = folder.config
+    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
+    if config.get("kind") != "train":
+        raise InvalidInput(f"{folder.path} is not a training run")
+    for name, kind in kinds.items():
+        if not isinstance(config.get(name), kind):
+            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
+    return config

@@ -1,0 +1,29 @@
+"""What a training run came to; loads no JAX."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """A run's last evaluation, a hash of all it has learnt, and its speed in this process."""
+
+    agent: str
+    environment: str
+    seed: int
+    steps: int
+    mean_reward: float | None
+    std_reward: float | None
+    episodes: int
+    parameters_sha256: str
+    steps_per_second: float | None
+    exact: bool
+    folder: str
+
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints; the speed only where there was a training to measure."""
+        said = asdict(self)
+        said["out"] = said.pop("folder")
+        if self.steps_per_second is None:
+            del said["steps_per_second"]
+        return said
