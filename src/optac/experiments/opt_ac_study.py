@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms import solve
+from optac.experiments.provenance import provenance
 from optac.experiments.run_folder import write_json
 from optac.experiments.solving import SolveConfig, problem_of
 
