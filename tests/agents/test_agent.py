@@ -8,6 +8,7 @@ import numpy as np
 import probe_environments
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete
+from threadpoolctl import threadpool_info
 
 import optac
 from optac.agents.agent import Agent
@@ -199,3 +200,10 @@ def test_what_goes_wrong_in_an_environment_is_named_with_its_step(fault: str, wo
     leaves = [np.asarray(layer.weight) for layer in (*state.actor.layers, *state.critic.layers)]
     assert all(np.isfinite(leaf).all() for leaf in leaves)
     assert agent.predict(np.zeros(1, np.float32))[0].shape == (1,)
+
+
+def test_an_agent_keeps_arithmetic_to_one_thread_unless_told_otherwise() -> None:
+    made("sac")
+    assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
+    with pytest.raises(InvalidInput, match="threads=0"):
+        made("sac", threads=0)

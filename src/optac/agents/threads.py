@@ -1,4 +1,4 @@
-"""How many threads XLA may use. It reads this once, when the first array is made."""
+"""How many threads a run may use, in XLA and in NumPy's linear algebra."""
 
 import os
 
@@ -6,9 +6,10 @@ from optac.errors import InvalidInput
 
 
 def limit_threads(threads: int) -> None:
-    """Let XLA use `threads` threads from its start; without effect once it has started.
+    """Let this process use `threads` threads for arithmetic.
 
-    What the user has set in the environment stays as it is.
+    NumPy obeys at once. XLA reads the number when the first array is made and keeps to it from then on; what the
+    user has set for it in the environment stays as it is.
     """
     if threads < 1:
         raise InvalidInput(f"threads={threads} must be at least 1")
@@ -16,3 +17,8 @@ def limit_threads(threads: int) -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if threads == 1 and "xla_cpu_multi_thread_eigen" not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+    # After NumPy's and SciPy's libraries, which have to be there to be told.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads, user_api="blas")

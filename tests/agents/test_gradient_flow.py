@@ -1,0 +1,164 @@
+"""Which loss moves what, and that nothing in a state is idle."""
+
+from functools import cache
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import pytest
+
+from optac.agents import crffsac, sac
+from optac.agents.features import features, next_state_loss
+from optac.agents.settings import CRFFSACSettings, SACSettings, choose
+from optac.agents.soft_actor_critic import Transitions
+from optac.agents.statistics import Statistics
+
+SMALL = {"width": 8, "batch_size": 16}
+OBS, ACT, BATCH = 3, 2, 16
+
+
+def settings(agent: str, **more: Any) -> Any:
+    if agent == "sac":
+        return choose(SACSettings, SMALL | more)
+    given = SMALL | {"feature_width": 6, "bonus": agent == "crffsac-bonus"}
+    return choose(CRFFSACSettings, given | more)
+
+
+def batches(key: int = 0, count: int = 1) -> Transitions:
+    keys = jax.random.split(jax.random.key(key), 4)
+    return Transitions(
+        jax.random.normal(keys[0], (count, BATCH, OBS)),
+        jnp.tanh(jax.random.normal(keys[1], (count, BATCH, ACT))),
+        jax.random.normal(keys[2], (count, BATCH)),
+        jax.random.normal(keys[3], (count, BATCH, OBS)),
+        jnp.zeros((count, BATCH)).at[:, 0].set(1.0),
+    )
+
+
+STATISTICS = Statistics(jnp.zeros(OBS), jnp.ones(OBS), jnp.float32(2.0))
+
+
+@cache
+def compiled(chosen: Any) -> tuple[Any, Any]:
+    module = crffsac if isinstance(chosen, CRFFSACSettings) else sac
+    init = jax.jit(lambda key: module.init(chosen, OBS, ACT, key=key))
+    return init, jax.jit(lambda s: module.update(chosen, s, batches(), STATISTICS)[0])
+
+
+def step(agent: str, state: Any = None, **more: Any) -> tuple[Any, Any]:
+    init, update = compiled(settings(agent, **more))
+    before = init(jax.random.key(1)) if state is None else state
+    return before, update(before)
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(eqx.tree_equal(one, other))
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac", "crffsac-bonus"])
+def test_an_update_moves_every_network(agent: str) -> None:
+    before, after = step(agent)
+    moving = ["actor", "critic", "target_critic", "log_temperature"]
+    for name in moving + (["model", "slow_phi"] if agent != "sac" else []):
+        assert not same(getattr(before, name), getattr(after, name)), name
+
+
+@pytest.mark.parametrize("agent", ["crffsac", "crffsac-bonus"])
+def test_rl_losses_do_not_move_the_features(agent: str) -> None:
+    before, after = step(agent, feature_learning_rate=0.0)
+    assert same(before.model, after.model)
+    assert same(before.slow_phi, after.slow_phi)
+
+
+def test_the_feature_loss_does_not_move_actor_or_critic() -> None:
+    before, after = step("crffsac", learning_rate=0.0)
+    assert same((before.actor, before.critic), (after.actor, after.critic))
+    assert not same(before.model, after.model)
+
+
+def test_features_take_the_step_that_the_next_state_loss_asks_for() -> None:
+    before, after = step("crffsac")
+    batch = jax.tree.map(lambda x: x[-1], batches())
+    assert next_state_loss(after.model, batch, STATISTICS) < next_state_loss(before.model, batch, STATISTICS)
+
+
+def test_the_critics_see_nothing_but_features() -> None:
+    before, _ = step("crffsac")
+    batch = jax.tree.map(lambda x: x[-1], batches())
+    phi = features(before.slow_phi, batch.obs, batch.action)
+    values = crffsac.q_values(before.critic, phi, before.fourier)
+    assert values.shape == (2, BATCH)
+
+
+def test_the_fourier_layer_is_never_trained_and_its_head_is_linear() -> None:
+    before, after = step("crffsac", head="fourier")
+    assert same(before.fourier, after.fourier)
+    assert len(before.critic.layers) == 1
+    assert not same(before.critic, after.critic)
+
+
+def test_the_target_network_moves_only_when_due() -> None:
+    before, once = step("sac", target_every=2)
+    _, twice = step("sac", once, target_every=2)
+    assert same(before.target_critic, once.target_critic)
+    assert not same(once.target_critic, twice.target_critic)
+
+
+def test_four_feature_steps_use_four_batches() -> None:
+    chosen = settings("crffsac", feature_steps=4)
+    state = compiled(chosen)[0](jax.random.key(1))
+    four = batches(count=4)
+    changed = four._replace(next_obs=four.next_obs.at[0].add(1.0))
+    update = jax.jit(lambda rows: crffsac.update(chosen, state, rows, STATISTICS)[0])
+    one, other = update(four), update(changed)
+    assert not same(one.model, other.model)
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac", "crffsac-bonus"])
+def test_every_field_of_the_state_influences_the_next(agent: str) -> None:
+    _, warm = step(agent)
+    _, expected = step(agent, warm)
+    for name in type(warm).__dataclass_fields__:
+        if getattr(warm, name) is None:
+            continue
+        changed = eqx.tree_at(lambda s, n=name: getattr(s, n), warm, _disturbed(getattr(warm, name)))
+        _, after = step(agent, changed)
+        others = [n for n in type(warm).__dataclass_fields__ if n != name and getattr(warm, n) is not None]
+        own = not same(getattr(after, name), getattr(changed, name))
+        influences = any(not same(getattr(after, n), getattr(expected, n)) for n in others)
+        # The number of updates only matters with target_every > 1; it has to advance.
+        assert influences or (name == "updates" and own), name
+
+
+def _disturbed(part: Any) -> Any:
+    def disturb(leaf: Any) -> Any:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.fold_in(leaf, 7)
+        return leaf + 1 if jnp.issubdtype(leaf.dtype, jnp.integer) else leaf * 1.5 + 0.1
+
+    return jax.tree.map(disturb, part)
+
+
+def test_the_bonus_raises_the_target_by_its_share_of_the_rewards_spread() -> None:
+    chosen = settings("crffsac-bonus", bonus_scale=0.5)
+    state = compiled(chosen)[0](jax.random.key(1))
+    huge = eqx.tree_at(lambda s: s.inverse_root, state, 1e6 * jnp.eye(6))
+    none = eqx.tree_at(lambda s: s.inverse_root, state, jnp.zeros((6, 6)))
+    every = batches()
+    shifted = every._replace(reward=every.reward + 0.5 * STATISTICS.reward_std)
+    update = jax.jit(lambda state, rows: crffsac.update(chosen, state, rows, STATISTICS))
+    with_bonus, info = update(huge, every)
+    by_hand, _ = update(none, shifted)
+    assert info.bonus_mean == 1.0
+    assert same(with_bonus.critic, by_hand.critic)
+
+
+def test_the_covariance_is_rebuilt_under_the_present_features() -> None:
+    chosen = settings("crffsac-bonus")
+    state = compiled(chosen)[0](jax.random.key(1))
+    batch = jax.tree.map(lambda x: x[-1], batches())
+    rebuilt = crffsac.rebuild_covariance(chosen, state, batch.obs, batch.action, 3 * jnp.ones(BATCH))
+    phi = features(state.slow_phi, batch.obs, batch.action)
+    covariance = jnp.eye(6) + 3 * phi.T @ phi
+    assert jnp.allclose(rebuilt.inverse_root @ covariance @ rebuilt.inverse_root.T, jnp.eye(6), atol=1e-3)

@@ -1,0 +1,432 @@
+"""A run survives what can happen to it: kills, signals, damage, full disks, bad environments, other versions."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import probe_environments
+import pytest
+
+from optac.agents import checkpoint
+from optac.agents.store import ResumeWarning
+from optac.cli import main
+from optac.errors import InvalidInput, RunFailed
+from optac.experiments.run_folder import RunFolder, RunFolderBusy
+from optac.experiments.training import Interrupted, evaluate, resume, train
+
+HERE = Path(__file__).parent
+TINY = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 40,
+    "eval_every": 60,
+    "eval_episodes": 1,
+    "log_every": 30,
+    "checkpoint_every": 50,
+    "step_timeout": 2.0,
+}
+FEATURES = {"feature_width": 8, "bonus_every": 40, "bonus_samples": 100}
+ENV = "probe/Drifting-v0"
+
+
+def settings(agent: str) -> dict[str, Any]:
+    return TINY if agent == "sac" else TINY | FEATURES
+
+
+def started(agent: str, out: Path, steps: int = 200, env: str = ENV, **more: Any) -> Any:
+    return train(env, agent, steps=steps, seed=1, settings=settings(agent), out=out, **more)
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "time/fps"} for row in RunFolder.open(path).rows()]
+
+
+@pytest.mark.parametrize(
+    ("agent", "env", "every"),
+    [
+        ("sac", ENV, 1),
+        ("crffsac", ENV, 2),
+        ("crffsac-bonus", ENV, 2),
+        ("crffsac-bonus", "optac/HalfCheetah-v0", 4),
+    ],
+)
+def test_a_run_resumed_from_any_state_of_its_folder_ends_as_if_undisturbed(
+    agent: str, env: str, every: int, tmp_path: Path
+) -> None:
+    copies: list[Path] = []
+
+    def photograph(row: dict[str, Any]) -> None:
+        # What is on disk now is what a kill at this moment would leave.
+        copies.append(tmp_path / f"killed-at-{row['time/total_timesteps']}")
+        shutil.copytree(tmp_path / "whole", copies[-1])
+
+    whole = started(agent, tmp_path / "whole", env=env, on_row=photograph)
+    assert len(copies) >= 7
+    for killed in copies[::every]:
+        result = resume(killed)
+        assert result.parameters_sha256 == whole.parameters_sha256, killed
+        assert rows_of(killed) == rows_of(tmp_path / "whole"), killed
+        assert RunFolder.open(killed).status.state == "finished"  # type: ignore[union-attr]
+
+
+def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "run")
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "run").rglob("*") if p.name != "lock"}
+    again = resume(tmp_path / "run")
+    assert again.parameters_sha256 == whole.parameters_sha256
+    assert again.mean_reward == whole.mean_reward
+    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "run").rglob("*") if p.name != "lock"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_the_run_goes_on_to_the_same_end(number: int, tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole")
+
+    def interrupt(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 120:
+            os.kill(os.getpid(), number)
+
+    with pytest.raises(Interrupted) as caught:
+        started("sac", tmp_path / "run", on_row=interrupt)
+    assert caught.value.exit_code == 128 + number
+    assert RunFolder.open(tmp_path / "run").status.state == "interrupted"  # type: ignore[union-attr]
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
+
+
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "run")
+    newest = checkpoint.listed(tmp_path / "run" / "checkpoints")[0]
+    damaged = newest / "arrays.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    notices: list[str] = []
+    assert resume(tmp_path / "run", on_notice=notices.append).parameters_sha256 == whole.parameters_sha256
+    assert len(notices) == 1
+    assert "corrupt" in notices[0] and str(damaged) in notices[0]
+    assert checkpoint.load(newest, checkpoint.pieces_folder(newest.parent)).meta["step"] == 200
+
+
+def test_without_a_sound_checkpoint_the_run_says_so(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run")
+    for path in checkpoint.listed(tmp_path / "run" / "checkpoints"):
+        (path / "manifest.json").write_text("")
+    with pytest.raises(RunFailed, match=r"no sound checkpoint.*corrupt"):
+        resume(tmp_path / "run")
+    with pytest.raises(RunFailed, match="corrupt"):
+        evaluate(tmp_path / "run")
+
+
+def test_a_run_without_a_checkpoint_starts_at_step_0(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole")
+    started("sac", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    (tmp_path / "run" / "status.json").unlink()
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
+
+
+def test_a_disk_that_fills_while_saving_ends_the_run_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = started("sac", tmp_path / "whole")
+    flush, calls = checkpoint._flush, 0
+
+    def fill(path: Path) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise OSError(28, "No space left on device")
+        flush(path)
+
+    monkeypatch.setattr(checkpoint, "_flush", fill)
+    with pytest.raises(RunFailed, match="No space left"):
+        started("sac", tmp_path / "run")
+    monkeypatch.undo()
+    status = RunFolder.open(tmp_path / "run").status
+    assert status is not None and status.state == "failed" and "No space left" in str(status.why)
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+
+
+def test_a_disk_that_fills_while_logging_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole")
+    metrics = tmp_path / "run" / "metrics.jsonl"
+
+    def fill(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 120:
+            metrics.rename(tmp_path / "kept")
+            metrics.symlink_to("/dev/full")
+
+    with pytest.raises(RunFailed, match="No space left"):
+        started("sac", tmp_path / "run", on_row=fill)
+    metrics.unlink()
+    (tmp_path / "kept").rename(metrics)
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("fault", probe_environments.FAULTS)
+def test_a_bad_environment_fails_the_run_with_its_cause_and_leaves_sound_checkpoints(
+    fault: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RunFailed) as caught:
+        started("sac", tmp_path / "run", env=f"probe/Faulty-{fault.replace(' ', '_')}-v0")
+    status = RunFolder.open(tmp_path / "run").status
+    assert status is not None and status.state == "failed"
+    assert str(caught.value) in str(status.why)
+    found, damage = checkpoint.newest_sound(tmp_path / "run" / "checkpoints")
+    assert found is not None and not damage
+    assert 100 <= found.meta["step"] <= 150
+    arrays = [*found.arrays().values(), *(rows["reward"] for _, rows in found.rows())]
+    assert all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
+
+
+def test_two_runs_cannot_share_a_folder(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run")
+    with RunFolder.open(tmp_path / "run"), pytest.raises(RunFolderBusy, match="in use"):
+        resume(tmp_path / "run")
+    with pytest.raises(InvalidInput, match="already holds a run"):
+        started("sac", tmp_path / "run")
+
+
+def test_other_versions_load_with_a_warning_and_are_no_longer_called_exact(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run", steps=100)
+    folder = RunFolder.open(tmp_path / "run")
+    (newest, *_) = checkpoint.listed(folder.checkpoints)
+    found = checkpoint.load(newest, checkpoint.pieces_folder(folder.checkpoints))
+    old = {**found.meta["versions"], "jax": "0.0.1"}
+    checkpoint.save(newest, found.arrays(), {**found.meta, "versions": old}, found.pieces)
+    config = folder.config
+    folder.config_path.write_text(json.dumps({**config, "steps": 200}))
+    with pytest.warns(ResumeWarning, match=r"jax 0\.0\.1"):
+        result = resume(tmp_path / "run")
+    assert result.steps == 200
+    assert not result.exact
+    assert not resume(tmp_path / "run").exact
+
+
+def test_an_environment_that_cannot_be_saved_resumes_at_an_episodes_boundary_and_says_so(
+    tmp_path: Path,
+) -> None:
+    def interrupt(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 120:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted):
+        started("sac", tmp_path / "run", env="probe/Unsavable-v0", on_row=interrupt)
+    with pytest.warns(ResumeWarning, match="new episode"):
+        result = resume(tmp_path / "run")
+    assert result.steps == 200
+    assert not result.exact
+
+
+def test_a_clock_that_stands_still_or_jumps_back_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = started("sac", tmp_path / "whole")
+    ticks = iter(range(10**6, 0, -1))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks) // 3))
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert started("sac", tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"kind": "train"}', '{"kind": "train", "agent": 3}', "[" * 10**5]
+)
+def test_a_damaged_configuration_is_a_typed_error(content: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises((InvalidInput, RunFailed)):
+        resume(tmp_path)
+
+
+def test_bad_input_is_refused_before_a_folder_is_made(tmp_path: Path) -> None:
+    for broken in ({"steps": 0}, {"seed": -1}, {"agent": "sacc"}, {"environment": "CartPole-v1"}):
+        arguments: dict[str, Any] = {"environment": ENV, "agent": "sac", "steps": 10, "seed": 0} | broken
+        with pytest.raises(InvalidInput):
+            train(**arguments, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_evaluation_uses_fresh_seeds_and_repeats_itself(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run")
+    one, other = evaluate(tmp_path / "run", episodes=3), evaluate(tmp_path / "run", episodes=3)
+    assert asdict(one) == asdict(other)
+    assert evaluate(tmp_path / "run", episodes=3, seed=1).mean_reward != one.mean_reward
+
+
+def command(*words: object) -> list[str]:
+    sets = [f"--set={name}={value}" for name, value in TINY.items()]
+    return [*(str(word) for word in words), *(sets if words[0] == "train" else [])]
+
+
+def test_the_command_trains_resumes_and_evaluates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+
+    def answer(*words: object) -> dict[str, Any]:
+        assert main(command(*words)) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+    trained = answer("train", ENV, "--agent", "sac", "--steps", 120, "--seed", 1, "--out", out, "--json")
+    assert {
+        "agent",
+        "environment",
+        "seed",
+        "steps",
+        "mean_reward",
+        "std_reward",
+        "episodes",
+    } <= trained.keys()
+    assert trained["steps"] == 120 and trained["steps_per_second"] > 0
+    resumed = answer("resume", out, "--json")
+    assert resumed["parameters_sha256"] == trained["parameters_sha256"]
+    played = answer("eval", out, "--episodes", 2, "--json")
+    assert played["episodes"] == 2 and "steps_per_second" not in played
+    assert main(command("train", ENV, "--agent", "sac", "--steps", 120, "--out", out)) == 2
+    assert "already holds a run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train", "NoSuchEnv-v3"], "unknown environment"),
+        (["train", "CartPole-v1"], "Discrete"),
+        (["train", ENV, "--agent", "sacc"], "nearest first: sac"),
+        (["train", ENV, "--set", "batch_sizes=3"], "batch_size"),
+        (["resume", "nowhere"], "no config.json"),
+        (["eval", "nowhere"], "no config.json"),
+    ],
+)
+def test_the_command_refuses_bad_input_in_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("optac: error: ") and said in last
+
+
+def test_tensorboard_events_are_written_beside_the_rows(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run", tensorboard=True)
+    (events,) = (tmp_path / "run" / "tensorboard").iterdir()
+    assert b"eval/mean_reward" in events.read_bytes()
+
+
+RUN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import conftest, probe_environments
+from optac.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def process(*words: object, **more: Any) -> "subprocess.Popen[str]":
+    arguments = [sys.executable, "-c", RUN, str(HERE), *command(*words)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def wait_for(condition: Callable[[], bool], child: "subprocess.Popen[str]") -> None:
+    while not condition() and child.poll() is None:
+        time.sleep(0.01)
+
+
+def test_a_killed_process_resumes_to_the_undisturbed_end(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole", steps=1000)
+    words = (
+        "train",
+        ENV,
+        "--agent",
+        "sac",
+        "--steps",
+        1000,
+        "--seed",
+        1,
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
+    child = process(*words)
+    wait_for(lambda: len(checkpoint.listed(tmp_path / "run" / "checkpoints")) >= 2, child)
+    child.kill()
+    child.communicate()
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_thirty_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole", steps=20_000)
+    delays = np.random.default_rng(0)
+    words = (
+        "train",
+        ENV,
+        "--agent",
+        "sac",
+        "--steps",
+        20_000,
+        "--seed",
+        1,
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
+    for _ in range(30):
+        child = process(*words)
+        wait_for(lambda: (tmp_path / "run" / "status.json").exists(), child)
+        time.sleep(delays.uniform(0, 8))
+        child.kill()
+        child.communicate()
+        words = ("resume", tmp_path / "run", "--json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signalled_process_exits_with_its_code(number: int, code: int, tmp_path: Path) -> None:
+    child = process("train", ENV, "--agent", "sac", "--steps", 10**6, "--out", tmp_path / "run")
+    wait_for(lambda: bool(checkpoint.listed(tmp_path / "run" / "checkpoints")), child)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == code, errors
+    assert "interrupted by" in errors
+
+
+@pytest.mark.slow
+def test_one_core_and_two_give_the_same_parameters(tmp_path: Path) -> None:
+    hashes = []
+    for cores in ({0}, os.sched_getaffinity(0)):
+        out = tmp_path / str(len(cores))
+        words = ("train", ENV, "--agent", "sac", "--steps", 500, "--out", out, "--json")
+        child = process(*words, preexec_fn=lambda cores=cores: os.sched_setaffinity(0, cores))
+        said, errors = child.communicate()
+        assert child.returncode == 0, errors
+        hashes.append(json.loads(said)["parameters_sha256"])
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.slow
+def test_a_limit_on_file_sizes_ends_the_run_with_a_clear_error(tmp_path: Path) -> None:
+    import resource
+
+    child = process(
+        *("train", ENV, "--agent", "sac", "--steps", 500, "--out", tmp_path / "run"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)),
+    )
+    _, errors = child.communicate()
+    assert child.returncode == 1, errors
+    assert errors.splitlines()[-1].startswith("optac: error: ")
+    assert "File too large" in errors
