@@ -50,6 +50,7 @@ $(PEERS)/.installed:
 	@touch $@
 
 bench: $(STAMP) $(PEERS)/.installed  ## every bench, beside the peers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/optac bench --peer-python $(PEERS)/bin/python
 
 clean:  ## remove .venv and caches

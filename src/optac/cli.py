@@ -77,6 +77,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_train(commands)
     _add_resume(commands)
     _add_eval(commands)
+    _add_enjoy(commands)
+    _add_export(commands)
     _add_bench(commands)
     return parser
 
@@ -331,32 +333,92 @@ def _demo(arguments: argparse.Namespace) -> None:
         _print_json({**story.summary(), "figure": str(figure), "out": str(out)})
 
 
+# optac enjoy
+
+
+def _add_enjoy(commands: Any) -> None:
+    parser = _command(commands, "enjoy", "film an episode of a trained run's policy", _enjoy)
+    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument("--video", type=Path, metavar="FILE.mp4", help="where to (default: DIR/episode.mp4)")
+    parser.add_argument("--seed", type=int, default=0, help="the episode's seed (default: 0)")
+
+
+def _enjoy(arguments: argparse.Namespace) -> None:
+    from optac.experiments.deployment import film
+
+    file = arguments.video or arguments.run_folder / "episode.mp4"
+    made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=_notice)
+    if arguments.json:
+        _print_json(made)
+    else:
+        print(
+            f"{made['file']}: {made['steps']} steps, return {made['episode_return']:.1f}, {made['frames']} frames"
+        )
+
+
+# optac export
+
+
+def _add_export(commands: Any) -> None:
+    parser = _command(commands, "export", "a trained run's policy as plain arrays, for numpy alone", _export)
+    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument("file", type=Path, metavar="FILE.npz", help="where to")
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from optac.experiments.deployment import export_policy
+
+    made = export_policy(arguments.run_folder, arguments.file, on_notice=_notice)
+    if arguments.json:
+        _print_json(made)
+    else:
+        print(f"{made['policy']}: act with optac.numpy_policy.load({made['policy']!r})(observation)")
+
+
 # optac bench
 
 
 def _add_bench(commands: Any) -> None:
     parser = _command(commands, "bench", "measure side by side with what a user would pick instead", _bench)
-    parser.add_argument("benches", nargs="*", metavar="BENCH", help="which ones (default: all): theory")
+    parser.add_argument(
+        "benches", nargs="*", metavar="BENCH", help=f"which ones (default: all): {', '.join(BENCHES)}"
+    )
     parser.add_argument(
         "--peer-python",
         metavar="PYTHON",
-        help="an interpreter that has the peers (see CONTRIBUTING.md); without it they are left out",
+        help="an interpreter that has theory's peer (see CONTRIBUTING.md); without it the peer is left out",
     )
 
 
 def _bench(arguments: argparse.Namespace) -> None:
+    for name in arguments.benches:
+        if name not in BENCHES:
+            raise unknown_name("bench", name, BENCHES)
+    results = {}
+    for name in arguments.benches or BENCHES:
+        measured, show = BENCHES[name](arguments)
+        results[name] = measured
+        if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            (arguments.out / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
+        if not arguments.json:
+            show(measured)
+    if arguments.json:
+        _print_json(results if len(results) > 1 else next(iter(results.values())))
+
+
+def _bench_theory(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     from optac.experiments.bench_theory import bench_theory
     from optac.reports.bench import show_bench
 
-    known = ["theory"]
-    for name in arguments.benches:
-        if name not in known:
-            raise unknown_name("bench", name, known)
-    measured = bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json)
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "theory.json").write_text(json.dumps(measured, indent=2) + "\n")
-    if arguments.json:
-        _print_json(measured)
-    else:
-        show_bench(measured)
+    return bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json), show_bench
+
+
+def _bench_agents(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+    from optac.experiments.bench_agents import bench_agents
+    from optac.reports.bench_agents import show_agents_bench
+
+    return bench_agents(quiet=arguments.quiet or arguments.json), show_agents_bench
+
+
+BENCHES = {"theory": _bench_theory, "agents": _bench_agents}
