@@ -86,7 +86,7 @@ def test_river_swims_table() -> None:
 def test_deep_sea_pays_one_for_always_right_through_its_action_map() -> None:
     problem = make_problem("deep-sea", size=8, seed=5)
     assert problem.optimal_value == pytest.approx(1.0)
-    assert problem.original(1.0) == pytest.approx(0.99 + 0.01 - 0.01)
+    assert problem.original(1.0) == pytest.approx(0.99)
     state = 0
     for h in range(8):
         ahead = [int(problem.transitions[h, state, a].argmax()) for a in (0, 1)]
@@ -104,26 +104,41 @@ def test_stochastic_deep_sea_fails_one_right_in_n() -> None:
     assert 0.75**3 <= problem.optimal_value < 1.0
 
 
-@pytest.mark.parametrize(("horizon", "rank"), [(2, 5), (3, 6), (9, 8)])
-def test_lower_bound_pays_a_half_plus_epsilon(horizon: int, rank: int) -> None:
-    problem = make_problem("lower-bound", horizon=horizon, rank=rank, actions=3, epsilon=0.2, seed=1)
+@pytest.mark.parametrize(
+    ("horizon", "rank", "actions"),
+    [(2, 5, 3), (3, 4, 3), (4, 6, 3), (9, 8, 2), (12, 20, 3), (6, 6, 1), (2, 3, 1)],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_lower_bound_pays_a_half_plus_epsilon(horizon: int, rank: int, actions: int, seed: int) -> None:
+    problem = make_problem("lower-bound", horizon=horizon, rank=rank, actions=actions, epsilon=0.2, seed=seed)
     assert problem.states == problem.rank == rank
     assert problem.optimal_value == pytest.approx(0.7)
-    largest = problem.rewards.max(axis=(1, 2)).sum()
-    assert largest == pytest.approx(1.0)
-    assert 0.5 < problem.uniform_value <= 0.5 + 0.2 / 3 + 1e-12
+    assert problem.rewards.max(axis=(1, 2)).sum() == pytest.approx(1.0)
+    assert 0.5 < problem.uniform_value <= 0.7 + 1e-12
 
 
-def test_lower_bounds_secret_step_matters() -> None:
-    """Entering at another step than the secret one earns a half, whatever follows."""
-    problem = make_problem("lower-bound", horizon=9, rank=6, actions=3, epsilon=0.3, seed=0)
+def test_lower_bound_hides_one_triple_of_step_leaf_and_action() -> None:
+    """All that can be told from ½ is one entry, and every policy that misses it earns exactly ½."""
+    problem = make_problem("lower-bound", horizon=9, rank=10, actions=3, epsilon=0.3, seed=2)
+    good = 8
+    special = np.argwhere((problem.transitions[..., good] > 0.5) & (problem.transitions[..., good] < 1.0))
+    assert len(special) == 1
+    step, leaf, action = special[0]
+    missing = problem.optimal_policy.copy()
+    missing[step, leaf] = np.eye(3)[(action + 1) % 3]
+    assert problem.value(missing) == pytest.approx(0.5)
     values = []
     for entry in range(3):
-        policy = np.array(problem.optimal_policy)
-        policy[:entry, -1] = [1.0, 0.0, 0.0]
-        policy[entry, -1] = [0.0, 1.0, 0.0]
+        policy = problem.optimal_policy.copy()
+        policy[:entry, 7], policy[entry, 7] = np.eye(3)[0], np.eye(3)[1]
         values.append(problem.value(policy))
     assert sorted(values) == pytest.approx([0.5, 0.5, 0.8])
+
+
+def test_lower_bound_of_two_steps_is_a_contextual_bandit() -> None:
+    problem = make_problem("lower-bound", horizon=2, rank=7, actions=4, epsilon=0.1)
+    assert problem.initial == pytest.approx(np.repeat([0.2, 0.0], [5, 2]))
+    assert problem.uniform_value == pytest.approx(0.5 + 0.1 / 4)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +157,8 @@ def test_lower_bounds_secret_step_matters() -> None:
         ("deep-sea", {"stochastic": "maybe"}, "stochastic must be true or false"),
         ("lower-bound", {"epsilon": 0.7}, r"epsilon must be in \(0, 0.5\]"),
         ("lower-bound", {"rank": 3, "horizon": 5}, "rank=3 is too small; rank must be at least 4"),
+        ("lower-bound", {"rank": 20, "horizon": 4}, "horizon must be 2 or at least 6"),
+        ("combination-lock", {"seed": -1}, "seed=-1 is too small"),
         ("random-simplex", {"concentration": -1}, "concentration"),
     ],
 )

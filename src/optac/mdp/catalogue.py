@@ -10,6 +10,7 @@ from optac.mdp.chains import deep_sea, river_swim
 from optac.mdp.locks import combination_lock, observed_lock
 from optac.mdp.low_rank import LowRankMDP, load_problem
 from optac.mdp.lower_bound import lower_bound
+from optac.mdp.parameters import require_at_least
 from optac.mdp.random_simplex import random_simplex
 
 FAMILIES: Mapping[str, Callable[..., LowRankMDP]] = {
@@ -22,8 +23,9 @@ FAMILIES: Mapping[str, Callable[..., LowRankMDP]] = {
 }
 
 
-def make_problem(name: str, **parameters: Any) -> LowRankMDP:
+def make_problem(name: str | Path, **parameters: Any) -> LowRankMDP:
     """The problem of a named family, or the one in an .npz file; `seed` draws the instance."""
+    name = str(name)
     if name.endswith(".npz"):
         if parameters:
             raise InvalidInput(f"a problem from a file takes no parameters; got {', '.join(parameters)}")
@@ -36,6 +38,7 @@ def make_problem(name: str, **parameters: Any) -> LowRankMDP:
         if key not in defaults:
             raise unknown_name(f"parameter of {name}", key, defaults)
         checked[key] = _converted(key, value, type(defaults[key]))
+    require_at_least(0, seed=checked.get("seed", 0))
     return FAMILIES[name](**checked)
 
 

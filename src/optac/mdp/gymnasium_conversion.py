@@ -59,7 +59,7 @@ class TabularEnv(BaseEnv):
         return {"state": self._state, "step": self._step}
 
 
-def from_gymnasium(environment: str | BaseEnv, horizon: int, **options: Any) -> LowRankMDP:
+def from_gymnasium(environment: str | BaseEnv, horizon: int | float, **options: Any) -> LowRankMDP:
     """The problem of an environment with a transition table `P` (FrozenLake-v1, CliffWalking-v1, Taxi-v3).
 
     Terminal states absorb with reward 0, rewards are mapped affinely into [0, 1] (`original` undoes it)
@@ -67,6 +67,9 @@ def from_gymnasium(environment: str | BaseEnv, horizon: int, **options: Any) -> 
     distributions, whichever are fewer. Every step shares one table.
     """
     require_at_least(1, horizon=horizon)
+    if horizon != int(horizon):
+        raise InvalidInput(f"horizon={horizon} is not valid; horizon must be a whole number")
+    horizon = int(horizon)
     env = _made(environment, options)
     table = getattr(env.unwrapped, "P", None)
     if not isinstance(table, dict):
@@ -106,6 +109,10 @@ def simplex_factors(transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:
     if not isinstance(environment, str):
+        if options:
+            raise InvalidInput(
+                f"options ({', '.join(options)}) go with an environment's id, not with a made one"
+            )
         return environment
     try:
         return gymnasium.make(environment, **options)

@@ -1,21 +1,27 @@
 """A low-rank MDP whose truth is known: T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩, a factorisation a step."""
 
-from collections.abc import Mapping
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optac.array_types import Occupancy, Probabilities, QValues, Rewards, StateDistribution, Transitions
-from optac.errors import InvalidProblem
+from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp import validation
-from optac.mdp.policies import PolicyLike, policy_members, uniform_policy
+from optac.mdp.policies import MixturePolicy, PolicyLike, policy_members, uniform_policy
 from optac.mdp.sampling import Simulator
 from optac.mdp.values import OptimalControl, occupancies, optimal_control, policy_q_values, policy_values
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv
+
+
+BATCH = 256
 
 
 class LowRankMDP:
@@ -46,7 +52,7 @@ class LowRankMDP:
         validation.check_features(self.phi, self.mu)
         self.rewards: Rewards = _clipped(rewards)
         self.horizon, self.states, self.actions, self.rank = self.phi.shape
-        self.initial: StateDistribution = validation.checked_initial(initial_state, self.states)
+        self.initial: StateDistribution = _read_only(validation.checked_initial(initial_state, self.states))
         self.name = name
         self.parameters = dict(parameters or {})
         self.reward_scale = reward_scale
@@ -67,7 +73,7 @@ class LowRankMDP:
     @cached_property
     def optimal(self) -> OptimalControl:
         """Q*, V* and an optimal policy."""
-        return optimal_control(self.transitions, self.rewards)
+        return OptimalControl(*(_read_only(part) for part in optimal_control(self.transitions, self.rewards)))
 
     @property
     def optimal_value(self) -> float:
@@ -86,14 +92,21 @@ class LowRankMDP:
 
     def value(self, policy: PolicyLike) -> float:
         """V^π at the initial state; a mixture's is the mean of its members'."""
-        return float(np.mean([self.values([member])[0] for member in policy_members(policy, self.shape)]))
+        total, count = 0.0, 0
+        members = policy_members(policy, self.shape)
+        while batch := list(islice(members, BATCH)):
+            total += float(self.values(batch).sum())
+            count += len(batch)
+        return total / count
 
-    def values(self, policies: Any) -> np.ndarray:
-        """V^π of many tables (member, H, S, A) in one backward pass."""
+    def values(self, policies: Sequence[Probabilities]) -> np.ndarray:
+        """V^π of many tables (H, S, A) in one backward pass; they are taken as they are."""
         return policy_values(self.transitions, self.rewards, np.asarray(policies, dtype=float), self.initial)
 
     def q_values(self, policy: PolicyLike) -> QValues:
-        """Q^π_h(s,a) of one table."""
+        """Q^π_h(s,a) of one table; a mixture has none, since its member is drawn once an episode."""
+        if isinstance(policy, MixturePolicy):
+            raise InvalidInput("a mixture has no action values; ask for those of one of its members")
         (table,) = policy_members(policy, self.shape)
         return policy_q_values(self.transitions, self.rewards, table)
 
@@ -130,8 +143,16 @@ class LowRankMDP:
         return TabularEnv(self, time=time)
 
     def save(self, path: str | Path) -> None:
-        """Write phi, mu, rewards and initial_state to an .npz that `make_problem` reads back."""
-        np.savez_compressed(path, phi=self.phi, mu=self.mu, rewards=self.rewards, initial_state=self.initial)
+        """Write the arrays, and the map back to the original unit, to an .npz that `make_problem` reads."""
+        np.savez_compressed(
+            path,
+            phi=self.phi,
+            mu=self.mu,
+            rewards=self.rewards,
+            initial_state=self.initial,
+            reward_scale=self.reward_scale,
+            reward_offset=self.reward_offset,
+        )
 
 
 def load_problem(path: str | Path) -> LowRankMDP:
@@ -142,7 +163,7 @@ def load_problem(path: str | Path) -> LowRankMDP:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidProblem(f"{path} cannot be read as an .npz of plain arrays: {error}") from None
     missing = {"phi", "mu", "rewards"} - set(arrays)
     if missing:
@@ -154,10 +175,17 @@ def load_problem(path: str | Path) -> LowRankMDP:
         arrays["rewards"],
         int(initial) if initial.ndim == 0 and np.issubdtype(initial.dtype, np.integer) else initial,
         name=str(path),
+        reward_scale=float(arrays.get("reward_scale", 1.0)),
+        reward_offset=float(arrays.get("reward_offset", 0.0)),
     )
 
 
 def _clipped(rewards: Rewards) -> Rewards:
     if rewards.min() >= 0 and rewards.max() <= 1:
         return rewards
-    return np.clip(rewards, 0.0, 1.0)
+    return _read_only(np.clip(rewards, 0.0, 1.0))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array

@@ -1,9 +1,9 @@
 """The hard instance behind the Ω(H d |A| / ε²) lower bound, after Domingues et al. (2021).
 
-The learner waits, then enters one of L leaves, uniformly; a leaf's action leads to the good state with
-probability ½, or ½ + ε when it is that leaf's secret action and the leaf was entered at the secret step.
-The good state pays 1 in all. So V* = ½ + ε, and every other way of playing earns ½: finding the L secret
-actions at the secret step takes of the order of H·L·|A|/ε² episodes, however one explores.
+The learner waits as long as it likes, up to a third of the horizon, then walks down a tree to a leaf of its
+choice; an action there leads to the good state with probability ½, or ½ + ε for one secret triple of step,
+leaf and action. The good state pays 1 in all. So V* = ½ + ε, every other way of playing earns ½, and nothing
+tells where the secret is but trying every triple about 1/ε² times.
 """
 
 import numpy as np
@@ -16,47 +16,86 @@ from optac.mdp.parameters import require_at_least
 def lower_bound(
     *, horizon: int = 2, rank: int = 6, actions: int = 3, epsilon: float = 0.2, seed: int = 0
 ) -> LowRankMDP:
-    """S = d states: the leaves, good and bad, and for H > 2 a waiting state; H = 2 is a contextual bandit.
+    """One secret among all triples of step, leaf and action earns ε more than a half; S = d states.
 
-    For H > 2, action 0 waits (at most ⌊H/3⌋ steps, the last of which every action ends) and every other
-    action enters. Good pays in the steps after the latest arrival, in equal parts that sum to 1.
+    H = 2 is a contextual bandit: d − 2 leaves, one drawn uniformly at the start, each with its own secret
+    action. For H > 2: a waiting state, where action 0 waits and every other enters, and an |A|-ary tree of
+    d − 3 nodes. Good pays in the steps after the latest arrival, in equal parts that sum to 1.
     """
-    waiting = horizon > 2
     require_at_least(2, horizon=horizon)
-    require_at_least(4 if waiting else 3, rank=rank)
+    require_at_least(3 if horizon == 2 else 4, rank=rank)
     require_at_least(1, actions=actions)
     if not 0 < epsilon <= 0.5:
         raise InvalidInput(f"epsilon={epsilon} is out of range; epsilon must be in (0, 0.5]")
     rng = np.random.default_rng(seed)
-    leaves = rank - 2 - waiting
-    good, bad, wait = leaves, leaves + 1, leaves + 2
-    secret_actions = rng.integers(actions, size=leaves)
-    last_entry = max(1, horizon // 3) if waiting else 0
-    secret_step = int(rng.integers(1, last_entry + 1)) if waiting else 0
-
-    transitions = np.zeros((horizon, rank, actions, rank))
-    transitions[:, :leaves, :, [good, bad]] = 0.5
-    transitions[secret_step, np.arange(leaves), secret_actions, good] += epsilon
-    transitions[secret_step, np.arange(leaves), secret_actions, bad] -= epsilon
-    transitions[:, good, :, good] = transitions[:, bad, :, bad] = 1.0
-    if waiting:
-        transitions[:, wait, :, :leaves] = 1.0 / leaves
-        transitions[: last_entry - 1, wait, 0] = np.eye(rank)[wait]
-    rewards = np.zeros((horizon, rank, actions))
-    paying_steps = slice(last_entry + 1, horizon)
-    rewards[paying_steps, good] = 1.0 / (horizon - last_entry - 1)
-    leaf_start = np.repeat([1.0 / leaves, 0.0], [leaves, rank - leaves])
+    build = _bandit if horizon == 2 else _needle_in_a_tree
+    transitions, rewards, initial = build(horizon, rank, actions, epsilon, rng)
     return LowRankMDP(
         transitions,
         np.broadcast_to(np.eye(rank), (horizon, rank, rank)),
         rewards,
-        np.eye(rank)[wait] if waiting else leaf_start,
+        initial,
         name="lower-bound",
-        parameters={
-            "horizon": horizon,
-            "rank": rank,
-            "actions": actions,
-            "epsilon": epsilon,
-            "seed": seed,
-        },
+        parameters={"horizon": horizon, "rank": rank, "actions": actions, "epsilon": epsilon, "seed": seed},
     )
+
+
+def _bandit(
+    horizon: int, rank: int, actions: int, epsilon: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, r and the start of the contextual bandit; the last two states are good and bad."""
+    leaves, good, bad = np.arange(rank - 2), rank - 2, rank - 1
+    transitions = _coin_flips(horizon, rank, actions, leaves)
+    secret = rng.integers(actions, size=len(leaves))
+    transitions[0, leaves, secret, good] += epsilon
+    transitions[0, leaves, secret, bad] -= epsilon
+    rewards = np.zeros((horizon, rank, actions))
+    rewards[1, good] = 1.0
+    initial = np.zeros(rank)
+    initial[leaves] = 1.0 / len(leaves)
+    return transitions, rewards, initial
+
+
+def _needle_in_a_tree(
+    horizon: int, rank: int, actions: int, epsilon: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """T, r and the start of the instance with a waiting state; nodes are numbered as in a heap, root first."""
+    nodes, wait, good, bad = rank - 3, rank - 3, rank - 2, rank - 1
+    children = {
+        node: list(range(actions * node + 1, min(actions * node + actions + 1, nodes)))
+        for node in range(nodes)
+    }
+    depth = np.zeros(nodes, dtype=int)
+    for node, below in children.items():
+        depth[below] = depth[node] + 1
+    if horizon < depth.max() + 3:
+        raise InvalidInput(
+            f"horizon={horizon} is too short for rank={rank} and actions={actions}; the tree takes "
+            f"{depth.max() + 1} steps, so horizon must be 2 or at least {depth.max() + 3}"
+        )
+    entries = min(max(1, horizon // 3), horizon - 2 - int(depth.max()))
+    leaves = np.array([node for node in range(nodes) if not children[node]])
+    transitions = _coin_flips(horizon, rank, actions, leaves)
+    for node, below in children.items():
+        for action in range(actions if below else 0):
+            transitions[:, node, action, below[action % len(below)]] = 1.0
+    transitions[:, wait, :, 0] = 1.0
+    transitions[: entries - 1, wait, 0] = np.eye(rank)[wait]
+    # With a single action one can only wait to the end.
+    entry = int(rng.integers(entries)) if actions > 1 else entries - 1
+    leaf, action = int(rng.choice(leaves)), int(rng.integers(actions))
+    transitions[entry + 1 + depth[leaf], leaf, action, good] += epsilon
+    transitions[entry + 1 + depth[leaf], leaf, action, bad] -= epsilon
+    first_paying = entries + 1 + int(depth.max())
+    rewards = np.zeros((horizon, rank, actions))
+    rewards[first_paying:, good] = 1.0 / (horizon - first_paying)
+    return transitions, rewards, np.eye(rank)[wait]
+
+
+def _coin_flips(horizon: int, rank: int, actions: int, leaves: np.ndarray) -> np.ndarray:
+    """T with leaves that lead to good or bad at even odds, both of which absorb."""
+    good, bad = rank - 2, rank - 1
+    transitions = np.zeros((horizon, rank, actions, rank))
+    transitions[:, leaves, :, good] = transitions[:, leaves, :, bad] = 0.5
+    transitions[:, good, :, good] = transitions[:, bad, :, bad] = 1.0
+    return transitions

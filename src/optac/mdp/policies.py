@@ -84,8 +84,10 @@ def deterministic_policy(choice: Int[np.ndarray, "horizon state"], actions: int)
 def policy_members(policy: PolicyLike, shape: tuple[int, int, int]) -> Iterator[Probabilities]:
     """The tables a policy consists of, each checked against the problem's (H, S, A)."""
     if isinstance(policy, MixturePolicy):
+        if not len(policy):
+            raise InvalidInput("a mixture without members has no value")
         for member in policy:
-            yield member.probabilities
+            yield checked_probabilities(member.probabilities, shape)
     elif isinstance(policy, TabularPolicy):
         yield checked_probabilities(policy.probabilities, shape)
     else:
