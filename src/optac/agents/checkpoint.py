@@ -98,10 +98,10 @@ def save(
             remove(path)
         aside.rename(path)
         _flush(path.parent)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise RunFailed(
-            f"cannot save the checkpoint {path}: {error.strerror or error}; the ones before it are whole, "
+            f"cannot save the checkpoint {path}: {error}; the ones before it are whole, "
             "so make room and resume"
         ) from error
 
@@ -118,10 +118,10 @@ def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piec
         name = f"rows-{start:012d}-{start + count:012d}-{found['sha256'][:16]}.safetensors"
         aside.rename(folder / name)
         _flush(folder)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         aside.unlink(missing_ok=True)
         raise RunFailed(
-            f"cannot save replay rows in {folder}: {error.strerror or error}; earlier checkpoints are whole, "
+            f"cannot save replay rows in {folder}: {error}; earlier checkpoints are whole, "
             "so make room and resume"
         ) from error
     return Piece(name, start, start + count, found["size"], found["sha256"])
