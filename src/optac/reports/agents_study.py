@@ -1,0 +1,90 @@
+"""The agents' training runs under results/agents as a table and figures.
+
+`python -m optac.reports.agents_study results/agents` writes README.md and a figure an environment beside the
+runs, from each run's config.json and metrics.jsonl alone.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optac.experiments.run_folder import RunFolder
+from optac.reports.learning_curves import evaluations, last_evaluations, learning_curves
+
+AGENTS = ("sac", "crffsac", "crffsac-bonus")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished or stopped training run."""
+
+    config: dict[str, Any]
+    rows: list[dict[str, Any]]
+
+    @property
+    def steps(self) -> int:
+        """The last step that was evaluated."""
+        return max(evaluations(self.rows), default=0)
+
+
+Groups = dict[str, dict[str, list[Run]]]
+
+
+def read_runs(folder: Path) -> Groups:
+    """Environment → agent → its runs by seed, of the run folders directly under `folder`."""
+    groups: Groups = defaultdict(lambda: defaultdict(list))
+    for path in sorted(path.parent for path in folder.glob("*/config.json")):
+        run = RunFolder.open(path)
+        config = run.config
+        groups[config["environment"]][config["agent"]].append(Run(config, run.rows()))
+    for agents in groups.values():
+        for runs in agents.values():
+            runs.sort(key=lambda run: int(run.config["seed"]))
+    return groups
+
+
+def write_report(folder: Path) -> Path:
+    """README.md with what every run came to, and a figure of its curve for each environment."""
+    groups = read_runs(folder)
+    parts = ["# The agents on the paper's tasks\n", _made(groups)]
+    for environment, agents in sorted(groups.items()):
+        short = environment.rpartition("/")[2]
+        figure = folder / f"{short}.png"
+        chosen = {name: agents[name] for name in AGENTS if name in agents}
+        curves = {name: [run.rows for run in runs] for name, runs in chosen.items()}
+        learning_curves(curves, figure, title=f"{environment}, preset default")
+        parts += [f"## {environment}\n", _table(chosen), f"![return against steps]({figure.name})\n"]
+    path = folder / "README.md"
+    path.write_text("\n".join(parts))
+    return path
+
+
+def _made(groups: Groups) -> str:
+    runs = [run for agents in groups.values() for found in agents.values() for run in found]
+    versions = ", ".join(f"{name} {number}" for name, number in runs[0].config["versions"].items())
+    return (
+        "Each run: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED`, preset default; its full\n"
+        "settings and versions are in its config.json, its rows in its metrics.jsonl. A run's return is the mean of\n"
+        "its last three evaluations, ten episodes each of the deterministic policy, without any bonus.\n\n"
+        f"Versions: {versions}.\n"
+    )
+
+
+def _table(agents: dict[str, list[Run]]) -> str:
+    lines = ["| agent | seed | steps | half-way | return | mean over seeds |", "|---|---|---|---|---|---|"]
+    for name, runs in agents.items():
+        outcomes = [last_evaluations(run.rows) for run in runs]
+        for run, outcome in zip(runs, outcomes, strict=True):
+            whole = f"{sum(outcomes) / len(outcomes):,.5g}" if run is runs[-1] and len(runs) > 1 else ""
+            half = evaluations(run.rows).get(int(run.config["steps"]) // 2)
+            middle = "" if half is None else f"{half:,.5g}"
+            seed, steps = run.config["seed"], f"{run.steps:,}"
+            lines.append(f"| {name} | {seed} | {steps} | {middle} | {outcome:,.5g} | {whole} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(json.dumps({"written": str(write_report(Path(sys.argv[1])))}))
