@@ -27,4 +27,4 @@ def test_the_figure_is_written_twice_with_every_agent_named(tmp_path: Path) -> N
     path = learning_curves({"sac": [ROWS, ROWS[:3]], "crffsac": [ROWS]}, tmp_path / "c" / "a.png", title="T")
     assert path.stat().st_size > 5_000
     drawn = path.with_suffix(".svg").read_text()
-    assert "sac (2 seeds)" in drawn and "crffsac (1 seeds)" in drawn
+    assert "sac (2 seeds)" in drawn and "crffsac (1 seed)" in drawn

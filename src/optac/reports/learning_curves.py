@@ -26,7 +26,7 @@ def learning_curves(runs: Mapping[str, Sequence[Rows]], path: Path, *, title: st
             axes.plot(list(curve), list(curve.values()), color=colour, linewidth=0.8, alpha=0.6)
         shared = sorted(set.intersection(*(set(curve) for curve in curves)))
         mean = [sum(curve[step] for curve in curves) / len(curves) for step in shared]
-        axes.plot(shared, mean, color=colour, linewidth=2.2, label=f"{name} ({len(curves)} seeds)")
+        axes.plot(shared, mean, color=colour, linewidth=2.2, label=f"{name} ({_seeds(len(curves))})")
     axes.set(xlabel="steps", ylabel="return of an episode, deterministic policy", title=title)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
@@ -36,6 +36,10 @@ def learning_curves(runs: Mapping[str, Sequence[Rows]], path: Path, *, title: st
     figure.savefig(path.with_suffix(".svg"))
     pyplot.close(figure)
     return path
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed" if count == 1 else f"{count} seeds"
 
 
 def evaluations(rows: Rows) -> dict[int, float]:

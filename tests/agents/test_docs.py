@@ -1,0 +1,43 @@
+"""The pages' tables of settings are the settings."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optac.agents.settings import CRFFSACSettings, SACSettings, choose, describe
+
+PAGES = Path(__file__).parents[2] / "docs" / "agents"
+HEADINGS = ["Idea", "Algorithm", "Cost", "Settings", "Differs from the paper", "Run it", "Results"]
+
+
+def documented(page: str) -> dict[str, tuple[str, str, str]]:
+    settings = (PAGES / page).read_text().partition("## Settings")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", settings, re.M)
+    return {name: (default, paper, text) for name, default, paper, text in cells if name != "name"}
+
+
+def written(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def test_every_setting_is_documented_with_its_defaults() -> None:
+    tables = documented("sac.md") | documented("crffsac.md") | documented("crffsac-bonus.md")
+    default, paper = choose(CRFFSACSettings, {}), choose(CRFFSACSettings, {"preset": "paper"})
+    expected = {
+        name: (written(getattr(default, name)), written(getattr(paper, name)), text)
+        for name, _, text in describe(CRFFSACSettings)
+        if name not in ("preset", "bonus")
+    }
+    assert tables == expected
+    assert documented("sac.md").keys() == {name for name, _, _ in describe(SACSettings)} - {"preset"}
+
+
+@pytest.mark.parametrize("page", ["sac.md", "crffsac.md", "crffsac-bonus.md"])
+def test_every_page_has_the_same_headings(page: str) -> None:
+    assert re.findall(r"^## (.+)$", (PAGES / page).read_text(), re.M) == HEADINGS
