@@ -121,6 +121,16 @@ def test_solve_takes_a_toy_text_environment(capsys) -> None:
         (["solve", "combination-lock", "--out", "/proc/none"], "cannot write to /proc/none"),
         (["solve", "none.npz"], "no such file: none.npz"),
         (["solve", "FrozenLake-v1"], "FrozenLake-v1 needs a horizon"),
+        (
+            ["solve", "FrozenLake-v1", "horizon=abc"],
+            "horizon=abc is not valid; horizon must be a whole number",
+        ),
+        (["solve", "my-values"], "unknown problem 'my-values'"),
+        (["solve", "combination-lock", "seed=-1"], "seed=-1 is too small"),
+        (["solve", "combination-lock", "--set", "lam=0"], "lam must be above 0"),
+        (["solve", "combination-lock", "--set", "rho=uniform"], "set rho with the Python keyword"),
+        (["solve", "combination-lock", "--set", "problem=1"], "set problem with the first argument"),
+        (["solve", "combination-lock", "--iterations", "5", "--episodes", "3"], "less than one round"),
         (["solve", "CartPole-v1", "horizon=3"], "has no transition table"),
         (["bench", "theories"], "unknown bench 'theories'; known, nearest first: theory"),
     ],
@@ -185,13 +195,16 @@ def test_demo_tells_the_story_and_saves_the_figure(capsys) -> None:
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals_are_recorded_and_tell_in_the_exit_code(name: str, code: int) -> None:
     """In the middle of a real run, in a process of its own."""
-    words = ["solve", "combination-lock", "--iterations", "10000000", "--out", "cut", "--quiet"]
+    words = ["solve", "combination-lock", "--iterations", "200000", "--out", "cut", "--quiet"]
     script = f"import sys; from optac.cli import main; sys.exit(main({words}))"
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    status = Path("cut/status.json")
-    while not status.exists():
+    metrics = Path("cut/metrics.jsonl")
+    while not metrics.exists():
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(getattr(signal, name))
     assert process.wait(timeout=120) == code
-    assert json.loads(status.read_text()) == {"state": "interrupted", "why": f"stopped by {name}"}
+    status = json.loads(Path("cut/status.json").read_text())
+    assert status == {"state": "interrupted", "why": f"stopped by {name}"}
+    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    assert [row["iteration"] for row in rows] == [200 * (i + 1) for i in range(len(rows))]

@@ -120,7 +120,7 @@ FAITHFUL = {"whole_trajectories": False, "optimistic_ties": False}
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_one_step_back_tv_is_at_most_the_bonus(seed: int) -> None:
+def test_one_step_back_tv_is_at_most_the_elliptical_norm(seed: int) -> None:
     """E_{θ̂,π}[TV_h | s_{h−1}, a_{h−1}] ≤ ‖φ̂_{h−1}‖_{Λ̂⁻¹} √(dλ + |A| Σ_n E_{s~T̂, a~u} TV²_h), the worst π."""
     problem = make_problem("random-simplex", states=8, actions=3, horizon=3, rank=2, seed=seed)
     recorded = Recorded(problem, 80, seed, **FAITHFUL)
@@ -159,44 +159,75 @@ def test_empirical_bonus_is_at_most_the_true_one(seed: int) -> None:
 
 
 def test_hellinger_bound_on_the_mle() -> None:
-    """Σ_n D_H²(T_θ̂, T*) ≤ log-likelihood ratio + 2 log(|Θ|/δ), in at least 1 − δ of the runs, for every θ."""
-    problem = make_problem("combination-lock", horizon=3, actions=4)
-    runs, delta, failures, distances = 40, 0.1, 0, []
+    """Σ_n D_H²(T_θ̂, T*) ≤ 2 log(|Θ|/δ) for the fitted θ̂ and, with the log-likelihood ratio added, for every θ.
+
+    The candidates have full support and lie close together, so that likelihoods overlap and the MLE errs.
+    """
+    truth = make_problem("random-simplex", states=5, actions=2, horizon=2, rank=2, concentration=1.0)
+    rng = np.random.default_rng(0)
+    candidates = [(truth.phi, truth.mu)]
+    for _ in range(30):
+        nudge = rng.dirichlet(np.ones(2), size=truth.phi.shape[:3])
+        candidates.append((0.8 * truth.phi + 0.2 * nudge, truth.mu))
+    runs, delta, failures, wrong, spent = 40, 0.1, 0, 0, []
     for seed in range(runs):
-        recorded = Recorded(problem, 25, seed, model_class="finite", **FAITHFUL)
+        recorded = Recorded(truth, 25, seed, model_class=candidates, **FAITHFUL)
         counts = recorded.data.counts
-        candidates = recorded.run.handle.model_class.candidates
+        allowance = 2 * truth.horizon * np.log(len(candidates) / delta)
         excess = []
-        for phi, mu in candidates:
-            kernel = phi @ mu[:, None]
-            hellinger = ((np.sqrt(kernel) - np.sqrt(problem.transitions)) ** 2).sum(axis=-1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                log_ratio = np.where(counts > 0, np.log(problem.transitions / kernel), 0.0)
+        for kernel in [recorded.model.transitions, *(phi @ mu[:, None] for phi, mu in candidates)]:
+            hellinger = ((np.sqrt(kernel) - np.sqrt(truth.transitions)) ** 2).sum(axis=-1)
             distance = (counts.sum(axis=-1) * hellinger).sum()
-            excess.append(distance - (counts * log_ratio).sum() - 2 * np.log(len(candidates) / delta))
-            distances.append(distance)
+            log_ratio = (counts * np.log(truth.transitions / kernel)).sum()
+            excess.append(distance - max(log_ratio, 0.0) - allowance)
+            spent.append((distance - log_ratio) / allowance)
         failures += max(excess) > 0
+        wrong += not np.allclose(recorded.model.transitions, truth.transitions)
     assert failures <= delta * runs
-    assert max(distances) > 10
+    assert wrong > runs / 2, "the MLE should err here, or the bound is empty"
+    assert max(spent) > 0.05, "some distance should not be paid for by the likelihood alone"
 
 
-def test_optimism_of_the_critic_at_theory_constants_and_not_without_the_bonus() -> None:
-    """V^{π*}_{θ̂_k, r + b̂_k} ≥ V* in every iteration; at α = 0 some iteration falls short."""
+def smallest_margin(problem, seed: int, iterations: int = 60, **settings) -> tuple[float, float]:
+    """min over iterations of V^{π*}_{θ̂_k, r + b̂_k} − V*, and the smallest bonus met on the way."""
+    recorded = Recorded(problem, iterations, seed, model_class="finite", pe="exact", **settings)
+    margins, bonuses = [], []
+    for state in recorded.states[1:]:
+        rewards = problem.rewards + recorded.run.settings.bonus_scale * state.bonus
+        value = policy_values(state.model.transitions, rewards, problem.optimal_policy[None], problem.initial)
+        margins.append(float(value[0]) - problem.optimal_value)
+        bonuses.append(float(state.bonus[:-1].min()))
+    return min(margins), min(bonuses)
+
+
+def test_optimism_of_the_critic_at_theory_constants() -> None:
+    """V^{π*}_{θ̂_k, r + b̂_k} ≥ V* in every iteration, also once the bonus is no longer clipped everywhere."""
+    problem = make_problem("combination-lock", horizon=2, actions=2)
+    for seed in range(2):
+        margin, bonus = smallest_margin(problem, seed, iterations=700, preset="theory", candidates=4)
+        assert margin >= 0 and bonus < 0.5
+
+
+def test_optimism_fails_without_the_bonus() -> None:
     problem = make_problem("combination-lock", horizon=4, actions=3)
+    assert all(smallest_margin(problem, seed, preset="theory", alpha=0.0)[0] < -0.1 for seed in range(5))
 
-    def smallest_margin(seed: int, **settings) -> float:
-        recorded = Recorded(problem, 60, seed, preset="theory", model_class="finite", pe="exact", **settings)
-        margins = []
-        for state in recorded.states[1:]:
-            rewards = problem.rewards + recorded.run.settings.bonus_scale * state.bonus
-            value = policy_values(
-                state.model.transitions, rewards, problem.optimal_policy[None], problem.initial
-            )
-            margins.append(float(value[0]) - problem.optimal_value)
-        return min(margins)
 
-    assert all(smallest_margin(seed) >= 0 for seed in range(5))
-    assert all(smallest_margin(seed, alpha=0.0) < -0.1 for seed in range(5))
+def test_one_step_back_tv_is_at_most_the_bonus_at_theory_constants() -> None:
+    """E_{θ̂,π}[TV_h | s_{h−1}, a_{h−1}] ≤ α‖φ̂_{h−1}‖_{Λ̂⁻¹}, the theorem's α = √(dλ + |A|β): the saved factor d."""
+    truth = make_problem("random-simplex", states=5, actions=2, horizon=2, rank=2, concentration=1.0)
+    rng = np.random.default_rng(0)
+    nudges = [rng.dirichlet(np.ones(2), size=truth.phi.shape[:3]) for _ in range(3)]
+    candidates = [(0.7 * truth.phi + 0.3 * nudge, truth.mu) for nudge in nudges] + [(truth.phi, truth.mu)]
+    recorded = Recorded(truth, 400, 0, preset="theory", pe="exact", model_class=candidates)
+    settings, bonuses = recorded.run.settings, []
+    for state in recorded.states[1:]:
+        error = total_variation(truth.transitions, state.model.transitions)
+        left = state.model.transitions[0] @ error[1].max(axis=-1)
+        norm = norms(state.model.phi[0], opt_ac.gram_matrix(state.model, state.data, settings.lam)[0])
+        bonuses.append(settings.alpha * norm)
+        assert (left <= bonuses[-1] + 1e-12).all()
+    assert bonuses[-1].min() < 1.0, "the bound should say something by now"
 
 
 def test_true_elliptical_potential_of_a_run_is_bounded() -> None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from optac.algorithms.result import Learnt, Result
 from optac.array_types import Probabilities
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, MixturePolicy, TabularPolicy
-from optac.mdp.values import occupancies, optimal_control
+from optac.mdp.values import occupancies
 from optac.models import LowRankModel
 from optac.oracles import Bill
 
-EVALUATION_BATCH = 64
-SECONDS_BETWEEN_REPORTS = 0.25
+EVALUATION_BATCH = 16
+LOGGED_ROWS = 1000
+UNREACHED = 1e-9
 
 Row = dict[str, Any]
 
@@ -31,8 +32,16 @@ class Watch:
     until: Callable[[Row], bool] | None = None
 
 
+class _Played(NamedTuple):
+    """An iteration not yet valued: what it played, what it would deploy where that is not what it plays next."""
+
+    policy: Probabilities
+    deployed: Probabilities | None
+    row: Row
+
+
 class Accounts:
-    """The history of a run: every policy played, valued exactly, many at a time.
+    """The history of a run: every policy played, valued exactly, many at a time; at most a thousand rows of it.
 
     A reward-free algorithm has no policy to value before its end: the gaps of its earlier rows are None.
     """
@@ -42,26 +51,29 @@ class Accounts:
         problem: LowRankMDP,
         handle: Handle,
         *,
+        rounds: int,
         reward_free: bool,
         keep_members: bool,
         watch: Watch,
     ) -> None:
         self._problem = problem
         self._handle = handle
+        self._log_every = -(-rounds // LOGGED_ROWS)
         self._reward_free = reward_free
         self._keep = keep_members
         self._watch = watch
         self._members: list[Probabilities] = []
-        self._pending: list[tuple[Probabilities, Row]] = []
+        self._pending: list[_Played] = []
         self._value_sum = 0.0
         self._seconds = 0.0
-        self._reported = time.perf_counter()
+        self._iterations = 0
         self.history: list[Row] = []
         self.stopped = False
 
     def add(self, k: int, before: Any, after: Any, info: Any, seconds: float) -> None:
         """Iteration k went from state `before` to `after`."""
         self._seconds += seconds
+        self._iterations = k + 1
         row = {
             "iteration": k + 1,
             "episodes": self._handle.episodes_played,
@@ -69,46 +81,53 @@ class Accounts:
             "seconds": self._seconds,
             **asdict(info),
         }
-        late = self._watch.progress and time.perf_counter() - self._reported > SECONDS_BETWEEN_REPORTS
         if self._reward_free:
+            # The last row learns its gap when all is over, so each is reported when the next one comes.
+            self._report()
             self.history.append({**row, "gap": None, "last_gap": None})
-            if late:
-                self._report()
             return
-        self._pending.append((before.policy, row))
+        self._pending.append(_Played(before.policy, getattr(after, "deployed", None), row))
         if self._keep:
             self._members.append(before.policy)
-        if len(self._pending) == EVALUATION_BATCH or late:
+        if len(self._pending) == EVALUATION_BATCH:
             self._value_pending(after.policy)
 
-    def _value_pending(self, last_policy: Probabilities) -> None:
-        """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy that came of it, π⁽ᵏ⁺¹⁾."""
+    def _value_pending(self, next_policy: Probabilities, *, last: bool = False) -> None:
+        """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy one would deploy after it.
+
+        That is π⁽ᵏ⁺¹⁾, unless the algorithm explores with another policy than it would deploy.
+        """
         if not self._pending:
             return
-        policies = [policy for policy, _ in self._pending] + [last_policy]
-        values = self._problem.values(policies)
+        values = self._problem.values([*(played.policy for played in self._pending), next_policy])
+        deployed = [played.deployed for played in self._pending if played.deployed is not None]
+        last_values = self._problem.values(deployed) if deployed else values[1:]
         optimal = self._problem.optimal_value
-        for (_, row), value, next_value in zip(self._pending, values, values[1:], strict=False):
-            self._value_sum += float(value)
+        for i, (played, last_value) in enumerate(zip(self._pending, last_values, strict=True)):
+            row = played.row
+            self._value_sum += float(values[i])
             row["gap"] = optimal - self._value_sum / row["iteration"]
-            row["last_gap"] = optimal - float(next_value)
-            self.history.append(row)
-            self.stopped = self.stopped or (self._watch.until is not None and self._watch.until(row))
+            row["last_gap"] = optimal - float(last_value)
+            if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
+                self._log(row)
+                self.stopped = self.stopped or (self._watch.until is not None and self._watch.until(row))
         self._pending.clear()
+
+    def _log(self, row: Row) -> None:
+        self.history.append(row)
         self._report()
 
     def _report(self) -> None:
-        self._reported = time.perf_counter()
-        if self._watch.progress:
+        if self._watch.progress and self.history:
             self._watch.progress(self.history[-1])
 
     def result(self, identity: Row, state: Any) -> Result:
         """Of an algorithm whose policies were played: their mixture and the last."""
-        self._value_pending(state.policy)
         self._require_a_round()
-        played = len(self.history)
-        policy = MixturePolicy(self._members, size=played)
-        return self._result(identity, state, policy, self._value_sum / played, self._members, state.bill)
+        self._value_pending(state.policy, last=True)
+        policy = MixturePolicy(self._members, size=self._iterations)
+        value = self._value_sum / self._iterations
+        return self._result(identity, state, policy, value, self._members, state.bill)
 
     def planned_result(self, identity: Row, state: Any, learnt: Learnt) -> Result:
         """Of a reward-free algorithm: the policy planned for the problem's rewards, that planning billed."""
@@ -130,7 +149,7 @@ class Accounts:
         return self._result(identity, state, MixturePolicy([planned]), value, [planned], bill, learnt)
 
     def _require_a_round(self) -> None:
-        if not self.history:
+        if not self._iterations:
             raise InvalidInput("the cap on episodes leaves no room for a single round; raise `episodes`")
 
     def _result(
@@ -143,9 +162,9 @@ class Accounts:
         bill: Bill,
         learnt: Learnt | None = None,
     ) -> Result:
-        last_policy = members[-1] if learnt else state.policy
+        last_policy = members[-1] if learnt else getattr(state, "deployed", state.policy)
         model = getattr(state, "model", None)
-        certificate = self._certificate(model, getattr(state, "bonus", None), members)
+        certificate = self._certificate(state, members)
         return Result(
             problem=self._problem.name,
             **identity,
@@ -155,7 +174,7 @@ class Accounts:
             policy=policy,
             last_policy=TabularPolicy(last_policy),
             episodes=self._handle.episodes_played,
-            iterations=len(self.history),
+            iterations=self._iterations,
             bill=bill,
             seconds=self._seconds,
             coverage=_coverage(self._problem, model, self._handle.rho),
@@ -166,23 +185,26 @@ class Accounts:
             learnt=learnt,
         )
 
-    def _certificate(
-        self, model: LowRankModel | None, bonus: Any, members: list[Probabilities]
-    ) -> Certificate:
-        if model is None or bonus is None or not members:
+    def _certificate(self, state: Any, members: list[Probabilities]) -> Certificate:
+        """Of an algorithm that keeps a model, a bonus and the data behind them."""
+        model, bonus, data = (getattr(state, name, None) for name in ("model", "bonus", "data"))
+        if not members or model is None or bonus is None or data is None:
             return Certificate(None, Bill())
-        return certify(model, bonus, self._handle.rewards, self._handle.initial, members)
+        visits = data.counts.sum(axis=-1)
+        return certify(model, bonus, visits, self._handle.rewards, self._handle.initial, members)
 
 
 def _coverage(problem: LowRankMDP, model: LowRankModel | None, rho: np.ndarray) -> float | None:
-    """max over h, s, a of d*_h(s)/(|A| ρ(s,a)), in the true and in the fitted model; None where ρ misses a state."""
+    """max over h, s, a of d*_h(s)/(|A| ρ(s,a)), d* the optimal policy's in the true and in the fitted model.
+
+    None where ρ misses a state that it reaches.
+    """
     flows = [problem.occupancy(problem.optimal_policy)]
     if model is not None:
-        fitted = optimal_control(model.transitions, problem.rewards)
-        flows.append(occupancies(model.transitions, fitted.policy, problem.initial))
+        flows.append(occupancies(model.transitions, problem.optimal_policy, problem.initial))
     least = rho.min(axis=-1)
     reached = np.maximum.reduce(flows).max(axis=0)
-    if (reached[least == 0] > 0).any():
+    if (reached[least == 0] > UNREACHED).any():
         return None
     visited = least > 0
     return float((reached[visited] / (problem.actions * least[visited])).max())

@@ -1,9 +1,12 @@
-"""A bound on a mixture's gap computed without the truth: from the learnt model and its bonus alone.
+"""A bound on a mixture's gap computed without the truth: from the learnt model, its bonus and its visits.
 
-V* is at most the optimistic optimum, planned with reward r + B_h b̃, and each member's value at least its
-pessimistic one, evaluated with r − B_h b̃, both in θ̂; B_h is the largest reward still to come after step h,
-which the known rewards give. The bound holds wherever B_h b̃ covers the error of θ̂ on what the policies do,
-which the theorem's α secures with high probability and the practical α only often: the documentation says how often.
+V* is at most the optimistic optimum, planned with reward r + m, and each member's value at least its
+pessimistic one, evaluated with r − m, both in θ̂, wherever the margin m_h(s,a) covers what the error of θ̂ at
+(s,a) can do: B_h · TV, with B_h the largest reward still to come after step h, which the known rewards give.
+The margin is B_h · max(b̃_h(s,a), ½√((d − 1)/n_h(s,a))): the bonus of the run, but never less than the
+expected error of a distribution over d factors seen n times, since the elliptical bonus pays for the error
+one step later and for the first step nothing does. The theorem's α makes b̃ the larger one and the bound hold
+with high probability; the practical α does not, and then it holds often: the documentation says how often.
 """
 
 from collections.abc import Iterable
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optac.array_types import Probabilities, QValues, Rewards, StateDistribution
+from optac.array_types import Probabilities, QValues, Rewards, StateDistribution, Visits
 from optac.models import LowRankModel
 from optac.oracles import Bill
 
@@ -20,7 +23,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Certificate:
-    """The bound, None when it says nothing, and what its own oracle calls cost (PP once, PE once a member)."""
+    """The bound, None when it says no more than the rewards do; its own calls are PP once and PE once a member."""
 
     bound: float | None
     bill: Bill
@@ -29,6 +32,7 @@ class Certificate:
 def certify(
     model: LowRankModel,
     bonus: QValues,
+    visits: Visits,
     rewards: Rewards,
     initial: StateDistribution,
     members: Iterable[Probabilities],
@@ -37,7 +41,7 @@ def certify(
     horizon = len(rewards)
     still_to_come = np.cumsum(rewards.max(axis=(1, 2))[::-1])[::-1]
     after = np.append(still_to_come[1:], 0.0)
-    margin = after[:, None, None] * bonus
+    margin = after[:, None, None] * np.maximum(bonus, sampling_error(model.phi.shape[-1], visits))
     ceiling = still_to_come[:, None, None]
     optimistic = np.zeros(rewards.shape[1])
     for h in reversed(range(horizon)):
@@ -51,7 +55,12 @@ def certify(
     bound = float(initial @ optimistic - np.mean(pessimistic))
     count = len(pessimistic)
     bill = Bill(SL=horizon + count, PE=count, PP=1, accuracy=0.0)
-    return Certificate(bound if bound < horizon else None, bill)
+    return Certificate(bound if bound < still_to_come[0] else None, bill)
+
+
+def sampling_error(rank: int, visits: Visits) -> QValues:
+    """½√((d − 1)/n), at most 1: the mean total variation between a distribution on d outcomes and n draws of it."""
+    return np.minimum(0.5 * np.sqrt((rank - 1) / np.maximum(visits, 1)), 1.0) * (visits > 0) + (visits == 0)
 
 
 def _pessimistic_values(

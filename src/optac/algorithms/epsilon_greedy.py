@@ -40,9 +40,11 @@ PRESETS = {"practical": constant, "theory": constant}
 
 @dataclass(frozen=True)
 class State:
-    """The policy played next, the counts, what was paid."""
+    """The policy played next, the greedy one behind it, the counts, what was paid."""
 
     policy: Probabilities
+    deployed: Probabilities
+    """the greedy policy: what one would deploy, and the result's last policy"""
     counts: Counts
     bill: Bill
 
@@ -56,7 +58,8 @@ class Info:
 
 def init(settings: Settings, handle: Handle) -> State:
     shape = handle.horizon, handle.states, handle.actions
-    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+    uniform = uniform_policy(*shape)
+    return State(uniform, uniform, np.zeros((*shape, handle.states), dtype=np.int64), Bill())
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -71,4 +74,5 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     planned, pp_bill = plan(seen, handle.rewards, rng=rng)
     policy = (1 - settings.epsilon) * planned.policy + settings.epsilon / handle.actions
     value = float(handle.initial @ planned.q_values[0].max(axis=-1))
-    return State(policy, counts, state.bill + sl_bill + pp_bill), Info(planned_value=value)
+    bill = state.bill + sl_bill + pp_bill
+    return State(policy, planned.policy, counts, bill), Info(planned_value=value)

@@ -13,18 +13,33 @@ from optac.oracles import ModelClass
 
 
 def rounds_of(
-    iterations: int | None, episodes: int | None, module: Algorithm, algorithm: str, horizon: int
+    iterations: int | float | None,
+    episodes: int | float | None,
+    module: Algorithm,
+    algorithm: str,
+    horizon: int,
 ) -> int:
-    for name, value in (("iterations", iterations), ("episodes", episodes)):
-        if value is not None and (value != int(value) or value < 1):
-            raise InvalidInput(f"{name}={value} is not valid; {name} must be a whole number, at least 1")
-    if iterations is not None:
-        return int(iterations)
-    if episodes is None or traits(algorithm).commits:
-        return module.default_iterations(horizon)
-    if episodes < horizon:
-        raise InvalidInput(f"episodes={episodes} is less than one round, which plays {horizon}; raise it")
-    return episodes // horizon
+    """The outer rounds a run may take; an algorithm that plays H episodes a round is held to its cap on episodes."""
+    asked = None if iterations is None else whole_number("iterations", iterations, least=1)
+    cap = None if episodes is None else whole_number("episodes", episodes, least=1)
+    if cap is None or traits(algorithm).commits:
+        return module.default_iterations(horizon) if asked is None else asked
+    if cap < horizon:
+        raise InvalidInput(f"episodes={cap} is less than one round, which plays {horizon}; raise it")
+    return cap // horizon if asked is None else min(asked, cap // horizon)
+
+
+def whole_number(name: str, value: Any, *, least: int) -> int:
+    """The value as an int, or an error that says what is allowed."""
+    try:
+        number = int(value)
+        if isinstance(value, bool | str) or number != value or number < least:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name}={value} is not valid; {name} must be a whole number, at least {least}"
+        ) from None
+    return number
 
 
 def check_reachability(problem: LowRankMDP, algorithm: str) -> None:
@@ -40,12 +55,6 @@ def check_reachability(problem: LowRankMDP, algorithm: str) -> None:
             )
 
 
-def checked_seed(seed: int) -> int:
-    if seed != int(seed) or seed < 0:
-        raise InvalidInput(f"seed={seed} is not valid; seed must be a whole number, at least 0")
-    return int(seed)
-
-
 def chosen_class(
     problem: LowRankMDP,
     algorithm: str,
@@ -59,17 +68,17 @@ def chosen_class(
     if model_class is None:
         model_class = "finite" if needs_list else "simplex"
     if model_class == "simplex":
-        chosen = SimplexClass(rank=problem.rank if rank is None else rank)
+        chosen = SimplexClass(rank=problem.rank if rank is None else whole_number("rank", rank, least=1))
     elif model_class == "finite":
         instance = int(problem.parameters.get("seed", 0))
-        chosen = truth_among_decoys(problem.phi, problem.mu, candidates, instance)
+        size = whole_number("candidates", candidates, least=1)
+        chosen = truth_among_decoys(problem.phi, problem.mu, size, instance)
     elif isinstance(model_class, str):
         raise InvalidInput(
             f"unknown model_class {model_class!r}; known: simplex, finite, or a list of candidates"
         )
     else:
-        pairs = [(c.phi, c.mu) if isinstance(c, LowRankMDP) else tuple(c) for c in model_class]
-        chosen = FiniteClass([(np.asarray(phi, float), np.asarray(mu, float)) for phi, mu in pairs])
+        chosen = FiniteClass([_candidate(problem, i, given) for i, given in enumerate(model_class)])
     if needs_list and not isinstance(chosen, FiniteClass):
         raise InvalidInput(
             f"{algorithm} works on a list of candidate features; model_class must be finite or a list, "
@@ -77,6 +86,22 @@ def chosen_class(
         )
     chosen.check(problem.states, problem.actions)
     return chosen
+
+
+def _candidate(problem: LowRankMDP, i: int, given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A problem or a pair (phi, mu) as a candidate, checked as a problem's own arrays are."""
+    try:
+        phi, mu = (given.phi, given.mu) if isinstance(given, LowRankMDP) else given
+        candidate = LowRankMDP(phi, mu, np.zeros(np.shape(phi)[:3]))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"candidate {i} of model_class is not a problem or a pair (phi, mu): {error}"
+        ) from None
+    if candidate.shape != problem.shape:
+        raise InvalidInput(
+            f"candidate {i} of model_class has (H, S, A) = {candidate.shape}; the problem has {problem.shape}"
+        )
+    return candidate.phi, candidate.mu
 
 
 def checked_distribution(rho: Any, problem: LowRankMDP) -> np.ndarray:

@@ -16,12 +16,13 @@ from optac.algorithms.handle import EpisodesSpent, Handle
 from optac.algorithms.inputs import (
     check_reachability,
     checked_distribution,
-    checked_seed,
     chosen_class,
     rounds_of,
+    whole_number,
 )
 from optac.algorithms.result import Result
 from optac.algorithms.settings import resolved_settings
+from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP
 
 
@@ -82,16 +83,18 @@ def prepare(
     **settings: Any,
 ) -> "PreparedRun":
     """A run of `solve` with every argument checked and nothing played yet."""
+    if not isinstance(problem, LowRankMDP):
+        raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
     module = load_algorithm(algorithm)
     check_reachability(problem, algorithm)
     rounds = rounds_of(iterations, episodes, module, algorithm, problem.horizon)
-    learner_seed, environment_seed = np.random.SeedSequence(checked_seed(seed)).spawn(2)
+    learner_seed, environment_seed = np.random.SeedSequence(whole_number("seed", seed, least=0)).spawn(2)
     handle = Handle(
         problem,
         chosen_class(problem, algorithm, model_class, rank, candidates),
         rho=checked_distribution(rho, problem),
         rng=np.random.default_rng(environment_seed),
-        episodes=episodes,
+        episodes=None if episodes is None else int(episodes),
         features=problem.phi if traits(algorithm).knows_features else None,
     )
     chosen = resolved_settings(module, preset, handle.sizes(rounds), settings)
@@ -122,6 +125,7 @@ class PreparedRun:
         accounts = Accounts(
             self.problem,
             self.handle,
+            rounds=self.rounds,
             reward_free=self.algorithm in REWARD_FREE,
             keep_members=self.keep_members,
             watch=Watch(progress, until),

@@ -33,6 +33,7 @@ from optac.algorithms.elliptical import elliptical_bonus as elliptical_bonus
 from optac.algorithms.elliptical import gram_matrix as gram_matrix
 from optac.algorithms.handle import Handle, Sizes
 from optac.array_types import Probabilities, QValues
+from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
 from optac.models import LowRankModel, TransitionData
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
@@ -64,6 +65,10 @@ class Settings:
     """fit every transition of an episode, not only the one at the roll-in's step"""
     optimistic_ties: bool
     """give a pair whose transitions the likelihood leaves free the bonus 1"""
+
+    def __post_init__(self) -> None:
+        if not self.lam > 0:
+            raise InvalidInput(f"lam={self.lam} is not valid; lam must be above 0, or Λ may have no inverse")
 
 
 def practical(sizes: Sizes) -> Settings:
@@ -159,9 +164,9 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     )
     bonus = elliptical_bonus(settings, model, data)  # line 5
     optimistic_rewards = handle.rewards + settings.bonus_scale * bonus
-    critic, pe_bill = _policy_evaluation(
+    critic, pe_bill = policy_evaluation(  # line 6
         settings, model, state.policy, optimistic_rewards, handle, rng
-    )  # line 6
+    )
     critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max)
     policy = mirror_descent(critic_sum, settings.eta)  # line 7
     info = Info(
@@ -174,12 +179,12 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
 
 def mirror_descent(critic_sum: QValues, eta: float) -> Probabilities:
     """π⁽ᵏ⁺¹⁾(a|s) ∝ π⁽ᵏ⁾(a|s) exp(η Q̂_k(s,a)) ∝ exp(η Σ_{n≤k} Q̂_n(s,a)), Eq. (6)."""
-    logits = eta * critic_sum
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    with np.errstate(over="ignore"):  # a huge η makes the policy greedy: exp(−∞) = 0
+        weights = np.exp(eta * (critic_sum - critic_sum.max(axis=-1, keepdims=True)))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _policy_evaluation(
+def policy_evaluation(
     settings: Settings,
     model: LowRankModel,
     policy: Probabilities,

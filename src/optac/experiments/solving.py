@@ -1,5 +1,7 @@
 """`optac solve`: one algorithm on one problem, in a run's folder."""
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,8 +11,8 @@ import numpy as np
 
 from optac.algorithms import Result
 from optac.algorithms.loop import PreparedRun, prepare
-from optac.errors import InvalidInput, OptacError, Terminated
-from optac.experiments.run_folder import RunFolder, run_id, write_json
+from optac.errors import InvalidInput, Terminated
+from optac.experiments.run_folder import Row, RunFolder, run_id, write_json
 from optac.mdp import LowRankMDP, make_problem
 
 
@@ -57,16 +59,15 @@ def parse_assignments(words: Sequence[str], what: str) -> dict[str, str]:
 
 def problem_of(config: SolveConfig) -> LowRankMDP:
     """The problem a configuration names: a family, an .npz file, or a toy-text environment's id."""
-    if "-v" in config.problem and not config.problem.endswith(".npz"):
+    if re.search(r"-v\d+$", config.problem):
         from optac.mdp import from_gymnasium
 
         parameters = dict(config.parameters)
         horizon = parameters.pop("horizon", None)
         if horizon is None:
             raise InvalidInput(f"{config.problem} needs a horizon, as in `{config.problem} horizon=20`")
-        return from_gymnasium(
-            config.problem, horizon=int(horizon), **{k: _plain(v) for k, v in parameters.items()}
-        )
+        options = {name: _plain(value) for name, value in parameters.items()}
+        return from_gymnasium(config.problem, horizon=_whole("horizon", horizon), **options)
     return make_problem(config.problem, **config.parameters)
 
 
@@ -74,17 +75,25 @@ def run_solve(
     config: SolveConfig,
     problem: LowRankMDP,
     out: Path | None = None,
-    progress: Callable[[dict[str, Any]], None] | None = None,
+    progress: Callable[[Row], None] | None = None,
 ) -> tuple[Result, RunFolder]:
     """Solve, with the history, the result and the last policy written to a run's folder."""
     run = _prepared(config, problem)
     path = out or fresh_path(Path("runs") / config.id)
-    folder = RunFolder.create(path, {"kind": "solve", **asdict(config)})
+    source = Path(config.problem)
+    digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.suffix == ".npz" else None
+    determined = {
+        "kind": "solve",
+        **asdict(config),
+        "constants": asdict(run.settings),
+        "problem_sha256": digest,
+    }
+    folder = RunFolder.create(path, determined)
     with folder:
         return _run(run, folder, progress), folder
 
 
-def resume_solve(folder: RunFolder, progress: Callable[[dict[str, Any]], None] | None = None) -> Result:
+def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> Result:
     """Run an unfinished solve again: it keeps no checkpoint, so from its first iteration."""
     config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
     run = _prepared(config, problem_of(config))
@@ -115,19 +124,22 @@ def _prepared(config: SolveConfig, problem: LowRankMDP) -> PreparedRun:
     )
 
 
-def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[dict[str, Any]], None] | None) -> Result:
+def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | None) -> Result:
+    def keep(row: Row) -> None:
+        folder.append({**{k: v for k, v in row.items() if k != "seconds"}, "time/seconds": row["seconds"]})
+        if progress is not None:
+            progress(row)
+
     folder.set_status("running")
     try:
-        result = run(progress)
+        result = run(keep)
     except KeyboardInterrupt as stop:
         name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
         folder.set_status("interrupted", f"stopped by {name}")
         raise
-    except OptacError as error:
-        folder.set_status("failed", str(error))
+    except BaseException as error:
+        folder.set_status("failed", f"{type(error).__name__}: {error}")
         raise
-    for row in result.history:
-        folder.append({**{k: v for k, v in row.items() if k != "seconds"}, "time/seconds": row["seconds"]})
     summary = {**result.summary(), "settings": asdict(result.settings)}
     seconds = summary.pop("seconds")
     write_json(folder.path / "result.json", {**summary, "time/seconds": seconds})
@@ -148,6 +160,10 @@ def common_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         "episodes": "--episodes",
         "seed": "--seed",
         "preset": "--preset",
+        "algorithm": "--algorithm",
+        "problem": "the first argument",
+        "progress": "--quiet",
+        "rho": "the Python keyword: it is an array",
     }
     for name in settings:
         if name in reserved:

@@ -10,7 +10,7 @@ from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
 from optac.models.low_rank import LowRankModel
 
-FLOOR = 1e-12
+FLOOR = 1e-300
 TIE = 1e-9
 
 
@@ -58,7 +58,8 @@ class FiniteClass:
     ) -> LowRankModel:
         """A candidate within `slack` of the likeliest at every step: the previous one while it is, else the likeliest.
 
-        A likelihood of 0 is floored at 1e-12 a transition. Ties go to the first of the list.
+        A likelihood of 0 is floored at 1e-300 a transition, below what any slack forgives.
+        Ties go to the first of the list.
         """
         likelihoods = np.einsum(
             "chx,hx->ch", self._log_transitions, counts.reshape(len(counts), -1), optimize=True

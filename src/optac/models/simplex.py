@@ -46,7 +46,7 @@ class SimplexClass:
     def fit(
         self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
     ) -> LowRankModel:
-        """The maximum likelihood model, to within what `slack` a sweep leaves; warm from `previous`."""
+        """The likeliest model EM finds, at least as likely as `previous`; a start ends when a sweep gains ≤ slack."""
         samples = int(counts.sum())
         if self.rank >= counts.shape[1]:
             return self._frequencies(counts)
@@ -58,6 +58,8 @@ class SimplexClass:
         if previous is not None:
             starts.append(_stirred(previous.phi, previous.mu, rng))
         fits = [self._maximise(counts, phi, mu, slack) for phi, mu in starts]
+        if previous is not None:
+            fits.append(_model(counts, previous.phi, previous.mu))
         return replace(_best_of_each_step(fits), restarted_at=restarted_at)
 
     def _frequencies(self, counts: Counts) -> LowRankModel:

@@ -39,6 +39,11 @@ def maximum_likelihood(
     slack: float,
     rng: np.random.Generator,
 ) -> tuple[LowRankModel, Bill]:
-    """θ̂ with L(θ̂) ≤ min_θ L(θ) + β, L the negative log-likelihood (Eq. 2) and β the slack."""
+    """θ̂ with L(θ̂) ≤ min_θ L(θ) + β, L the negative log-likelihood (Eq. 2) and β the slack.
+
+    Exact for a finite class, at every step apart. The simplex class is not convex: EM's local maximum stands for
+    the minimum, and it stops once a sweep gains at most β, which bounds the sweep and not the distance. The bill
+    records the accuracy asked.
+    """
     model = model_class.fit(counts, previous, slack=slack, rng=rng)
     return model, Bill(SL=1, accuracy=slack)
