@@ -202,6 +202,14 @@ def test_what_goes_wrong_in_an_environment_is_named_with_its_step(fault: str, wo
     assert agent.predict(np.zeros(1, np.float32))[0].shape == (1,)
 
 
+@pytest.mark.parametrize("fault", ["raise", "nan reward", "hang"])
+def test_what_goes_wrong_in_an_evaluation_is_named_too(fault: str) -> None:
+    env = probe_environments.Faulty(fault, at=70)
+    agent = made("sac", env, step_timeout=0.5, eval_episodes=3)
+    with pytest.raises(RunFailed, match=r"in the evaluation at step 50: .*(simulator|nan|longer)"):
+        agent.learn(60)
+
+
 def test_an_agent_keeps_arithmetic_to_one_thread_unless_told_otherwise() -> None:
     made("sac")
     assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from optac.agents.deadline import deadline
 from optac.agents.host_policy import HostPolicy
-from optac.agents.learner import ActionScale, Env, checked_observation, stream_seed
+from optac.agents.learner import (
+    ActionScale,
+    Env,
+    checked_observation,
+    checked_reward,
+    guarded,
+    stream_seed,
+)
 from optac.environments import check_environment
 
 
@@ -39,31 +47,38 @@ class Evaluation:
 
 
 def evaluate(
-    policy: HostPolicy, make_env: Callable[[], Env], *, episodes: int, seed: int, place: int
+    policy: HostPolicy,
+    make_env: Callable[[], Env],
+    *,
+    episodes: int,
+    seed: int,
+    place: int,
+    step_timeout: float = 0.0,
 ) -> Evaluation:
     """Play `episodes` with tanh(mean), in a fresh environment under seeds that `seed` and `place` name."""
     env = make_env()
     try:
-        observations, box = check_environment(env)
+        _, box = check_environment(env)
         scale = ActionScale.of(box)
-        results = [
-            _episode(policy, env, scale, observations.shape, stream_seed(seed, "evaluation", place, i))
-            for i in range(episodes)
-        ]
+        seeds = [stream_seed(seed, "evaluation", place, i) for i in range(episodes)]
+        results = [_episode(policy, env, scale, one, step_timeout) for one in seeds]
     finally:
         env.close()
     return Evaluation(np.array([total for total, _ in results]), tuple(length for _, length in results))
 
 
 def _episode(
-    policy: HostPolicy, env: Env, scale: ActionScale, shape: tuple[int, ...], seed: int
+    policy: HostPolicy, env: Env, scale: ActionScale, seed: int, step_timeout: float
 ) -> tuple[float, int]:
-    given, _ = env.reset(seed=seed)
+    shape = env.observation_space.shape or ()
+    given, _ = guarded(env.reset, 0, seed=seed)
     total, length, ended = 0.0, 0, False
     while not ended:
         obs = checked_observation(given, shape, length)
-        given, reward, terminated, truncated, _ = env.step(scale.to_env(policy.mode(obs)))
-        total += float(reward)
+        with deadline(step_timeout, f"step {length} of an evaluation"):
+            outcome = guarded(env.step, length, scale.to_env(policy.mode(obs)))
+        given, reward, terminated, truncated, _ = outcome
+        total += checked_reward(reward, length)
         length += 1
         ended = bool(terminated or truncated)
     return total, length

@@ -111,16 +111,16 @@ class Learner:
         settings = self.chosen.settings
         action = self._choose_action()
         with deadline(settings.step_timeout, f"the environment's step {self.step}"):
-            outcome = _guarded(self.env.step, self.step, self.actions.to_env(action))
+            outcome = guarded(self.env.step, self.step, self.actions.to_env(action))
         next_obs, reward, terminated, truncated, _ = outcome
         next_obs = checked_observation(next_obs, self.observation.shape, self.step)
-        reward = _checked_reward(reward, self.step)
+        reward = checked_reward(reward, self.step)
         self.replay.add(self.observation, action, reward, next_obs, bool(terminated))
         self.episodes.step(reward, terminated or truncated)
         self.step += 1
         if terminated or truncated:
             with deadline(settings.step_timeout, "the environment's reset"):
-                next_obs, _ = _guarded(self.env.reset, self.step)
+                next_obs, _ = guarded(self.env.reset, self.step)
             next_obs = checked_observation(next_obs, self.observation.shape, self.step)
         self.observation = next_obs
 
@@ -205,7 +205,7 @@ def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
-    first, _ = _guarded(env.reset, 0, seed=stream_seed(seed, "environment"))
+    first, _ = guarded(env.reset, 0, seed=stream_seed(seed, "environment"))
     return Learner(
         chosen=chosen,
         env=env,
@@ -249,14 +249,15 @@ def _first_observation(given: Any, box: Box) -> Float[np.ndarray, " obs"]:
     return checked_observation(given, box.shape, 0)
 
 
-def _checked_reward(given: Any, step: int) -> float:
+def checked_reward(given: Any, step: int) -> float:
+    """The reward as a float; refused when it is not finite."""
     reward = float(given)
     if not math.isfinite(reward):
         raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
     return reward
 
 
-def _guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
+def guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
     """The environment's answer; what it raises becomes a RunFailed that carries its words."""
     try:
         return call(*arguments, **named)

@@ -8,6 +8,7 @@ import numpy as np
 
 from optac.agents.evaluation import evaluate
 from optac.agents.learner import Env, Learner
+from optac.errors import RunFailed
 
 Row = dict[str, Any]
 
@@ -68,5 +69,16 @@ def _row(learner: Learner, steps_per_second: float) -> Row:
 
 
 def _evaluation(learner: Learner, make_env: Callable[[], Env]) -> Row:
-    episodes, place = learner.chosen.settings.eval_episodes, learner.step
-    return evaluate(learner.policy, make_env, episodes=episodes, seed=learner.seed, place=place).row()
+    settings = learner.chosen.settings
+    try:
+        played = evaluate(
+            learner.policy,
+            make_env,
+            episodes=settings.eval_episodes,
+            seed=learner.seed,
+            place=learner.step,
+            step_timeout=settings.step_timeout,
+        )
+    except RunFailed as error:
+        raise RunFailed(f"in the evaluation at step {learner.step}: {error}") from error
+    return played.row()
