@@ -4,7 +4,9 @@ Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGI
 """
 
 import argparse
+import io
 import json
+import os
 import signal
 import sys
 import threading
@@ -42,6 +44,9 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # formulas on a terminal that knows only ASCII
     arguments = build_parser().parse_args(argv)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
@@ -57,8 +62,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("optac: interrupted", file=sys.stderr)
         return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever reads our output has had enough; nothing may be flushed to it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError as error:
+        print(f"optac: error: out of memory: {error}; make the problem or the run smaller", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"optac: error: {error}", file=sys.stderr)
+        return 1
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name is not a folder")
+    return Path(text)
 
 
 def _terminate(number: int, frame: object) -> NoReturn:
@@ -92,7 +110,7 @@ def _command(
     )
     parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
-    everywhere.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: runs/<id>)")
+    everywhere.add_argument("--out", type=_folder, metavar="DIR", help="where to write (default: runs/<id>)")
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     everywhere.add_argument("--quiet", action="store_true", help="no progress")
     if settings:
@@ -122,7 +140,7 @@ def _print_json(value: Any) -> None:
 
 
 def _add_list(commands: Any) -> None:
-    _command(commands, "list", "problems, algorithms, environments and benches, each with one line", _list)
+    _command(commands, "list", "everything there is by name, each with one line", _list)
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -265,6 +283,11 @@ def _train(arguments: argparse.Namespace) -> int:
 
 
 def _resume(arguments: argparse.Namespace) -> int:
+    from optac.experiments.run_folder import RunFolder
+
+    folder = RunFolder.open(arguments.run_folder)
+    if folder.config.get("kind") == "solve":
+        return _resume_solve(arguments, folder)
     from optac.agents.threads import limit_threads
 
     limit_threads(arguments.threads)
@@ -273,6 +296,21 @@ def _resume(arguments: argparse.Namespace) -> int:
     return _run_training(
         arguments, lambda **watching: resume(arguments.run_folder, on_notice=_notice, **watching)
     )
+
+
+def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
+    """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
+    from optac.experiments.run_folder import read_json_object
+    from optac.experiments.solving import resume_solve
+
+    status = folder.status
+    if status is None or status.state != "finished":
+        resume_solve(folder)
+    if arguments.json:
+        _print_json({**read_json_object(folder.path / "result.json"), "out": str(folder.path)})
+    else:
+        print(f"{folder.path} is finished; see result.json there")
+    return 0
 
 
 def _run_training(arguments: argparse.Namespace, run: Any) -> int:

@@ -12,6 +12,7 @@ def row(**changes) -> dict:
         "parameters": {"horizon": 3},
         "algorithm": "opt-ac",
         "preset": "practical",
+        "settings": {},
         "seed": 0,
         "episodes": 900,
         "target_gap": 0.05,

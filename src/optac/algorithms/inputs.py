@@ -11,6 +11,8 @@ from optac.mdp import LowRankMDP
 from optac.models import FiniteClass, SimplexClass, truth_among_decoys
 from optac.oracles import ModelClass
 
+LARGEST = 10**12
+
 
 def rounds_of(
     iterations: int | float | None,
@@ -33,7 +35,7 @@ def whole_number(name: str, value: Any, *, least: int) -> int:
     """The value as an int, or an error that says what is allowed."""
     try:
         number = int(value)
-        if isinstance(value, bool | str) or number != value or number < least:
+        if isinstance(value, bool | str) or number != value or not least <= number <= LARGEST:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(

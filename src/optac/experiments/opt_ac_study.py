@@ -4,6 +4,7 @@ Each study is a list of runs; every finished run is one line of rows.jsonl, so t
 goes on where it stopped.
 """
 
+import argparse
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -57,6 +58,11 @@ def planned_runs() -> Iterator[StudyRun]:
         yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
     yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
     yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(3))
+    for s in range(50):
+        bandit = {"horizon": 2, "rank": 8, "actions": 4, "seed": s}
+        yield StudyRun("certificate", "lower-bound", bandit, s, 2_000, 0.05)
+        simplex = {"states": 10, "actions": 3, "horizon": 3, "rank": 3, "seed": s}
+        yield StudyRun("certificate", "random-simplex", simplex, s, 1_500, 0.05)
     small = {"horizon": 3, "actions": 3}
     for s in range(50):
         yield StudyRun("certificate", lock, {**small, "seed": s}, s, 3_000, 0.05)
@@ -80,8 +86,17 @@ def run_study(out: Path, report: Callable[[int, int, str], None]) -> list[dict[s
             rows.append(row)
             with path.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-        report(i + 1, len(runs), f"{run.study}: {run.problem} {run.parameters} seed {run.seed}")
+        report(
+            i + 1,
+            len(runs),
+            f"{run.study}: {run.algorithm}, {run.preset}, {run.problem} {words(run.parameters)} seed {run.seed}",
+        )
     return rows
+
+
+def words(parameters: dict[str, Any]) -> str:
+    """horizon=6 actions=10."""
+    return " ".join(f"{name}={value}" for name, value in parameters.items())
 
 
 def _row(run: StudyRun) -> dict[str, Any]:
@@ -122,6 +137,11 @@ def _row(run: StudyRun) -> dict[str, Any]:
 
 def main() -> None:
     """Fill results/opt-ac; a line a run on standard output."""
+    argparse.ArgumentParser(
+        prog="python -m optac.experiments.opt_ac_study",
+        description="Run what is missing of the study of Opt-AC into results/opt-ac: some five minutes in all, "
+        "resumable. `python -m optac.reports.opt_ac_study` then writes its tables and figure.",
+    ).parse_args()
     run_study(Path("results/opt-ac"), lambda done, total, what: print(f"{done}/{total} {what}", flush=True))
 
 

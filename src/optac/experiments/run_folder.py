@@ -56,6 +56,10 @@ class RunFolder:
             raise InvalidInput(
                 f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
             )
+        if folder.path.is_dir() and any(folder.path.iterdir()):
+            raise InvalidInput(
+                f"{folder.path} is not empty and holds no run; give a new or an empty folder with --out"
+            )
         try:
             folder.checkpoints.mkdir(parents=True, exist_ok=True)
             write_json(folder.config_path, {**config, "versions": versions()})

@@ -50,7 +50,7 @@ def parse_assignments(words: Sequence[str], what: str) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):
-            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value, as in horizon=6")
+            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value")
         if name in parsed:
             raise InvalidInput(f"{name} is given twice: {parsed[name]} and {value}")
         parsed[name] = value

@@ -59,9 +59,9 @@ class LowRankMDP:
         self.reward_offset = reward_offset
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
+        words = [self.name, *(f"{key}={value}" for key, value in self.parameters.items())]
         return (
-            f"<{self.name}({settings}): horizon {self.horizon}, {self.states} states, "
+            f"<{' '.join(words)}: horizon {self.horizon}, {self.states} states, "
             f"{self.actions} actions, rank {self.rank}>"
         )
 

@@ -23,6 +23,10 @@ class TabularPolicy:
 
     probabilities: Probabilities
 
+    def __repr__(self) -> str:
+        horizon, states, actions = self.probabilities.shape
+        return f"<policy: horizon {horizon}, {states} states, {actions} actions>"
+
     def act(self, h: int, state: int, rng: np.random.Generator) -> int:
         """An action a ~ π_h(·|state)."""
         probabilities = self.probabilities[h, state]
@@ -43,6 +47,9 @@ class MixturePolicy:
 
     def __len__(self) -> int:
         return self._size
+
+    def __repr__(self) -> str:
+        return f"<uniform mixture of {self._size} policies; .sample(rng) draws the one for an episode>"
 
     def __iter__(self) -> Iterator[TabularPolicy]:
         self._require_members()

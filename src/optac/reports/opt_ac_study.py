@@ -75,21 +75,21 @@ def certificate_table(rows: Sequence[Row]) -> str:
         "| preset | problem | episodes | seeds | spoke | held | certificate | gap | certificate/gap |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    by_preset = defaultdict(list)
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row["study"] == "certificate":
-            by_preset[row["preset"]].append(row)
-    for preset, runs in by_preset.items():
+            parameters = {name: value for name, value in row["parameters"].items() if name != "seed"}
+            changed = f" ({_words(row['settings'])})" if row["settings"] else ""
+            groups[row["preset"] + changed, f"{row['problem']} {_words(parameters)}"].append(row)
+    for (preset, problem), runs in groups.items():
         spoke = [run for run in runs if run["certificate"] is not None]
         held = sum(run["certificate"] >= run["gap"] for run in spoke)
         bounds = f"{median(run['certificate'] for run in spoke):.3f}" if spoke else "—"
         ratio = f"{median(run['certificate'] / run['gap'] for run in spoke):.2f}" if spoke else "—"
         gap = median(run["gap"] for run in runs)
-        parameters = {k: v for k, v in runs[0]["parameters"].items() if k != "seed"}
-        problem = f"{runs[0]['problem']} {_words(parameters)}, an instance a seed"
         lines.append(
-            f"| {preset} | {problem} | {runs[0]['episodes']:,} | {len(runs)} | {len(spoke)} | {held} of {len(spoke)} "
-            f"| {bounds} | {gap:.3f} | {ratio} |"
+            f"| {preset} | {problem}, an instance a seed | {runs[0]['episodes']:,} | {len(runs)} | {len(spoke)} "
+            f"| {held} of {len(spoke)} | {bounds} | {gap:.3f} | {ratio} |"
         )
     return "\n".join(lines)
 
