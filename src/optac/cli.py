@@ -97,6 +97,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_eval(commands)
     _add_enjoy(commands)
     _add_export(commands)
+    _add_compare(commands)
+    _add_reproduce(commands)
     _add_bench(commands)
     return parser
 
@@ -170,16 +172,20 @@ def _add_solve(commands: Any) -> None:
         "  optac solve FrozenLake-v1 horizon=20 --episodes 20000\n"
         "  optac solve my-arrays.npz --set rank=4"
     )
+    _add_problem(parser)
+    parser.add_argument("--algorithm", default="opt-ac", metavar="ALGORITHM", help="default: opt-ac")
+    parser.add_argument("--iterations", type=int, metavar="K", help="outer rounds (default: the algorithm's)")
+    parser.add_argument("--episodes", type=int, metavar="N", help="play at most so many episodes")
+    parser.add_argument("--seed", type=int, default=0, help="the learner's seed (default: 0)")
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
     )
     parser.add_argument(
         "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
     )
-    parser.add_argument("--algorithm", default="opt-ac", metavar="ALGORITHM", help="default: opt-ac")
-    parser.add_argument("--iterations", type=int, metavar="K", help="outer rounds (default: the algorithm's)")
-    parser.add_argument("--episodes", type=int, metavar="N", help="play at most so many episodes")
-    parser.add_argument("--seed", type=int, default=0, help="the learner's seed (default: 0)")
 
 
 def _solve(arguments: argparse.Namespace) -> None:
@@ -348,6 +354,106 @@ def _eval(arguments: argparse.Namespace) -> None:
         _print_json(result.summary())
     else:
         show_training(result)
+
+
+# optac compare
+
+
+def _add_compare(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        "several algorithms and seeds on one problem, in parallel",
+        _compare,
+        settings=True,
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "The same command goes on where it stopped.\n\nexamples:\n"
+        "  optac compare combination-lock horizon=6 actions=10 --algorithms opt-ac rep-ucb --seeds 5\n"
+        "  optac compare my-arrays.npz --set model_class=finite --set rep-ucb.alpha=0.1"
+    )
+    _add_problem(parser)
+    parser.add_argument(
+        "--algorithms", nargs="+", metavar="ALGORITHM", help="default: all that accept the problem"
+    )
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds 0 … N − 1 (default: 5)")
+    parser.add_argument(
+        "--episodes", type=int, metavar="N", help="budget of a run, and top of a ladder (default: 1000·H)"
+    )
+    parser.add_argument(
+        "--epsilon", type=float, default=0.1, metavar="E", help="the gap to reach (default: 0.1)"
+    )
+    parser.add_argument("--jobs", type=int, metavar="J", help="processes (default: the machine's cores)")
+
+
+def _compare(arguments: argparse.Namespace) -> None:
+    from optac.algorithms.catalogue import ALGORITHMS
+    from optac.experiments.comparing import CompareConfig, prepared_comparison, run_compare
+    from optac.experiments.solving import parse_assignments
+    from optac.reports.comparison import show_comparison
+    from optac.reports.terminal import progress
+
+    config = CompareConfig(
+        problem=arguments.problem,
+        parameters=parse_assignments(arguments.parameters, "parameter"),
+        algorithms=tuple(arguments.algorithms or ALGORITHMS),
+        seeds=arguments.seeds,
+        episodes=arguments.episodes,
+        epsilon=arguments.epsilon,
+        preset=arguments.preset or "practical",
+        settings=parse_assignments(arguments.settings, "setting"),
+    )
+    comparison = prepared_comparison(config, leave_out=arguments.algorithms is None)
+    total = len(comparison.algorithms) * config.seeds
+    with progress("compare", total, quiet=arguments.quiet or arguments.json) as advance:
+        jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
+        rows, path = run_compare(comparison, arguments.out, jobs=jobs, progress=advance)
+    summary = show_comparison(
+        rows,
+        path,
+        title=repr(comparison.problem)[1:-1],
+        epsilon=config.epsilon,
+        episodes=comparison.episodes,
+        left_out=comparison.left_out,
+        quiet=arguments.json,
+    )
+    if arguments.json:
+        _print_json({**summary, "rows": rows, "out": str(path)})
+
+
+# optac reproduce
+
+
+def _add_reproduce(commands: Any) -> None:
+    parser = _command(commands, "reproduce", "run an experiment of the paper, or go on with it", _reproduce)
+    parser.add_argument("experiment", metavar="NAME", help="a name from `optac list`, section experiments")
+    parser.add_argument("--jobs", type=int, metavar="J", help="processes (default: the machine's cores)")
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="start nothing after so many minutes; report what is there"
+    )
+
+
+def _reproduce(arguments: argparse.Namespace) -> None:
+    from importlib import import_module
+
+    from optac.experiments.reproducing import cells_of, experiment, reproduce
+    from optac.reports.terminal import progress
+
+    chosen = experiment(arguments.experiment)
+    total = len(cells_of(arguments.experiment))
+    jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
+    with progress(arguments.experiment, total, quiet=arguments.quiet or arguments.json) as advance:
+        done = reproduce(
+            arguments.experiment, arguments.out, jobs=jobs, minutes=arguments.minutes, progress=advance
+        )
+    report = import_module(chosen.report).write_report(done.rows, done.total, done.path)
+    if arguments.json:
+        summary = {"experiment": arguments.experiment, "rows": len(done.rows), "of": done.total}
+        _print_json({**summary, "out": str(done.path), "report": str(report)})
+    else:
+        print(report.read_text(encoding="utf-8"))
+        print(f"written to {done.path}")
 
 
 # optac demo

@@ -1,0 +1,79 @@
+"""`optac reproduce`: the catalogue of experiments as data, each a study whose rows lie under results/.
+
+An experiment's module has `cells()`, its study; the report of the same name under `optac.reports` turns rows into
+tables and figures. The same command goes on where it stopped.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from optac.errors import unknown_name
+from optac.experiments.run_folder import Row
+from optac.experiments.study import Cell, run_study
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Where an experiment's cells and its report are, and one line about it."""
+
+    cells: str
+    report: str
+    summary: str
+
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "table1": Experiment(
+        "optac.experiments.table1",
+        "optac.reports.table1",
+        "the paper's Table 1 with measured columns: oracle calls, episodes to ε, seconds",
+    ),
+    "scaling": Experiment(
+        "optac.experiments.scaling",
+        "optac.reports.scaling",
+        "episodes to ε against d, H, |A| and 1/ε beside the theorems' exponents, and the lower-bound instance",
+    ),
+    "oracles": Experiment(
+        "optac.experiments.oracle_hierarchy",
+        "optac.reports.oracle_hierarchy",
+        "the hierarchy of oracles measured: PE convex, PP not, CP exponential, how errors grow",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The rows there are, how many there will be, and where they lie."""
+
+    rows: list[Row]
+    total: int
+    path: Path
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name."""
+    if name not in EXPERIMENTS:
+        raise unknown_name("experiment", name, EXPERIMENTS)
+    return EXPERIMENTS[name]
+
+
+def cells_of(name: str) -> list[Cell]:
+    """The cells of an experiment, those that matter most first."""
+    return list(import_module(experiment(name).cells).cells())
+
+
+def reproduce(
+    name: str,
+    out: Path | None = None,
+    *,
+    jobs: int = 1,
+    minutes: int | float | None = None,
+    progress: Callable[[int, str], None] | None = None,
+) -> Reproduction:
+    """Run what is missing of an experiment, for at most so many minutes."""
+    cells = cells_of(name)
+    path = out or Path("results") / name
+    config = {"kind": "reproduce", "experiment": name, "command": f"optac reproduce {name}"}
+    rows = run_study(path, config, cells, jobs=jobs, progress=progress, minutes=minutes)
+    return Reproduction(rows, len(cells), path)
