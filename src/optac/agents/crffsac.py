@@ -35,6 +35,7 @@ from optac.agents.soft_actor_critic import (
     adam_step,
     critic_loss,
     soft_target,
+    target_entropy,
     temperature_loss,
 )
 from optac.agents.statistics import Statistics
@@ -109,7 +110,7 @@ def update(
     batch = jax.tree.map(lambda x: x[-1], batches)
     key, key_next, key_actor = jax.random.split(state.key, 3)
     temperature = jnp.exp(state.log_temperature)
-    target_entropy = _target_entropy(settings, batch.action.shape[-1])
+    entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
 
     def critics(critic: MLP, phi: Float[Array, "batch feature"]) -> Float[Array, "critic batch"]:
         return q_values(critic, phi, state.fourier)
@@ -141,7 +142,7 @@ def update(
     critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
     (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
     actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
-    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, target_entropy)
+    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, entropy_wanted)
     log_temperature = adam_step(
         gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
     )
@@ -206,7 +207,3 @@ def _bonus(
     if state.inverse_root is None:
         return jnp.zeros(phi.shape[0])
     return elliptical_bonus(phi, state.inverse_root, alpha=settings.bonus_alpha)
-
-
-def _target_entropy(settings: CRFFSACSettings, act: int) -> float:
-    return -float(act) if settings.target_entropy is None else settings.target_entropy

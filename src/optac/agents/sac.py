@@ -23,6 +23,7 @@ from optac.agents.soft_actor_critic import (
     adam_step,
     critic_loss,
     soft_target,
+    target_entropy,
     temperature_loss,
 )
 from optac.agents.statistics import Statistics
@@ -80,7 +81,7 @@ def update(
     batch = jax.tree.map(lambda x: x[-1], batches)
     key, key_next, key_actor = jax.random.split(state.key, 3)
     temperature = jnp.exp(state.log_temperature)
-    target_entropy = _target_entropy(settings, batch.action.shape[-1])
+    entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
 
     next_action, next_log_probability = squashed_gaussian.sample(state.actor, batch.next_obs, key=key_next)
     next_values = q_values(state.target_critic, batch.next_obs, next_action)
@@ -107,7 +108,7 @@ def update(
     critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
     (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
     actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
-    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, target_entropy)
+    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, entropy_wanted)
     log_temperature = adam_step(
         gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
     )
@@ -132,7 +133,3 @@ def q_values(
 ) -> Float[Array, "critic batch"]:
     """Q_c(s, a) for each critic c."""
     return each(critic, jnp.concatenate([obs, action], axis=-1))[..., 0]
-
-
-def _target_entropy(settings: SACSettings, act: int) -> float:
-    return -float(act) if settings.target_entropy is None else settings.target_entropy

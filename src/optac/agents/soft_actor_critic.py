@@ -57,12 +57,17 @@ def actor_loss(
     return jnp.mean(temperature * log_probability - jnp.min(values, axis=0))
 
 
+def target_entropy(chosen: float | None, act: int) -> float:
+    """H: the chosen one, or −dim(A)."""
+    return -float(act) if chosen is None else chosen
+
+
 def temperature_loss(
-    log_temperature: Float[Array, ""], log_probability: Float[Array, " batch"], target_entropy: float
+    log_temperature: Float[Array, ""], log_probability: Float[Array, " batch"], entropy_wanted: float
 ) -> Float[Array, ""]:
     """E[α(−log π(a | s) − H)]: raises α where the policy's entropy is below H."""
     entropy = jax.lax.stop_gradient(-log_probability)
-    return jnp.exp(log_temperature) * jnp.mean(entropy - target_entropy)
+    return jnp.exp(log_temperature) * jnp.mean(entropy - entropy_wanted)
 
 
 def adam_step(

@@ -13,7 +13,7 @@ def print_evaluation(row: Mapping[str, Any]) -> None:
     if "eval/mean_reward" in row and not sys.stderr.isatty():
         print(
             f"step {row['time/total_timesteps']}: return {row['eval/mean_reward']:.4g} "
-            f"± {row['eval/std_reward']:.2g}, {row['time/fps']:.0f} steps/s",
+            f"± {row['eval/std_reward']:.3g}, {row['time/fps']:.0f} steps/s",
             file=sys.stderr,
             flush=True,
         )
