@@ -238,7 +238,9 @@ def _add_train(commands: Any) -> None:
         metavar="ENVIRONMENT",
         help="a Gymnasium id with Box observations and bounded Box actions",
     )
-    parser.add_argument("--agent", default="crffsac", metavar="AGENT", help="sac, crffsac (default) or crffsac-bonus")
+    parser.add_argument(
+        "--agent", default="crffsac", metavar="AGENT", help="sac, crffsac (default) or crffsac-bonus"
+    )
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
     parser.add_argument("--seed", type=int, default=0, help="the agent's seed (default: 0)")
     _add_running(parser)
