@@ -67,7 +67,7 @@ def test_reports_take_a_part_of_the_rows(tmp_path) -> None:
     wanted = {"combination-lock opt-ac s0", "combination-lock flambe s0"}
     rows = [cell() for cell in table1.cells() if cell.id in wanted]
     text = table1_report.write_report(rows, 840, tmp_path).read_text()
-    assert r"| opt-ac | PE | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP |" in text
+    assert r"| opt-ac | PE | ✓ | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP | ✗ |" in text
     assert "missing" in text and (tmp_path / "episodes.png").exists()
     wanted = {"A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0"}
     rows = [cell() for cell in scaling.cells() if cell.id in wanted]
