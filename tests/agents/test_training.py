@@ -332,7 +332,12 @@ sys.exit(main(sys.argv[2:]))
 
 def process(*words: object, **more: Any) -> "subprocess.Popen[str]":
     arguments = [sys.executable, "-c", RUN, str(HERE), *command(*words)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    # Its own cache of compiled code: a killed process may leave a torn file there.
+    own_cache = os.environ | {
+        "JAX_COMPILATION_CACHE_DIR": os.environ["JAX_COMPILATION_CACHE_DIR"] + "-killed"
+    }
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(arguments, env=own_cache, **pipes, **more)
 
 
 def wait_for(condition: Callable[[], bool], child: "subprocess.Popen[str]") -> None:
