@@ -8,7 +8,7 @@ through jaxtyping; free for users.
 from typing import Any, TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
@@ -23,3 +23,5 @@ Counts: TypeAlias = Int[np.ndarray, "horizon state action next"]
 Visits: TypeAlias = Int[np.ndarray, "horizon state action"]
 StateDistribution: TypeAlias = Float[np.ndarray, " state"]
 Occupancy: TypeAlias = Float[np.ndarray, "horizon state"]
+Pairs: TypeAlias = Shaped[np.ndarray, "batch columns"]
+"""rows (s, a): a state's index or its coordinates, then the action"""

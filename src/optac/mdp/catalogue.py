@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from optac.errors import InvalidInput, unknown_name
 from optac.mdp.chains import deep_sea, river_swim
@@ -12,19 +12,26 @@ from optac.mdp.low_rank import LowRankMDP, load_problem
 from optac.mdp.lower_bound import lower_bound
 from optac.mdp.parameters import require_at_least
 from optac.mdp.random_simplex import random_simplex
+from optac.mdp.smooth_walk import SmoothWalk, smooth_walk
 
-FAMILIES: Mapping[str, Callable[..., LowRankMDP]] = {
+Problem: TypeAlias = LowRankMDP | SmoothWalk
+
+FAMILIES: Mapping[str, Callable[..., Problem]] = {
     "combination-lock": combination_lock,
     "observed-lock": observed_lock,
     "random-simplex": random_simplex,
     "river-swim": river_swim,
     "deep-sea": deep_sea,
     "lower-bound": lower_bound,
+    "smooth-walk": smooth_walk,
 }
 
 
-def make_problem(name: str | Path, **parameters: Any) -> LowRankMDP:
-    """The problem of a named family, or the one in an .npz file; `seed` draws the instance."""
+def make_problem(name: str | Path, **parameters: Any) -> Any:
+    """The problem of a named family, or the one in an .npz file; `seed` draws the instance.
+
+    A LowRankMDP, or for `smooth-walk`, whose states are continuous, a SmoothWalk.
+    """
     name = str(name)
     if name.endswith(".npz"):
         if parameters:

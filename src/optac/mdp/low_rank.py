@@ -2,29 +2,24 @@
 
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optac.array_types import Occupancy, Probabilities, QValues, Rewards, StateDistribution, Transitions
-from optac.errors import InvalidInput, InvalidProblem
+from optac.array_types import Rewards
+from optac.errors import InvalidProblem
 from optac.mdp import validation
-from optac.mdp.policies import MixturePolicy, PolicyLike, policy_members, uniform_policy
+from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
-from optac.mdp.values import OptimalControl, occupancies, optimal_control, policy_q_values, policy_values
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv
 
 
-BATCH = 256
-
-
-class LowRankMDP:
+class LowRankMDP(ExactProblem):
     """An episodic MDP of finite horizon with known factors, known rewards in [0, 1] and exact values."""
 
     def __init__(
@@ -48,11 +43,11 @@ class LowRankMDP:
         validation.check_finite(self.mu, "mu", "(h, component, s)")
         validation.check_finite(rewards, "rewards", "(h, s, a)")
         validation.check_rewards(rewards)
-        self.transitions: Transitions = validation.checked_transitions(self.phi, self.mu)
+        self.transitions = validation.checked_transitions(self.phi, self.mu)
         validation.check_features(self.phi, self.mu)
-        self.rewards: Rewards = _clipped(rewards)
+        self.rewards = _clipped(rewards)
         self.horizon, self.states, self.actions, self.rank = self.phi.shape
-        self.initial: StateDistribution = _read_only(validation.checked_initial(initial_state, self.states))
+        self.initial = read_only(validation.checked_initial(initial_state, self.states))
         self.name = name
         self.parameters = dict(parameters or {})
         self.reward_scale = reward_scale
@@ -64,56 +59,6 @@ class LowRankMDP:
             f"<{' '.join(words)}: horizon {self.horizon}, {self.states} states, "
             f"{self.actions} actions, rank {self.rank}>"
         )
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(H, S, A)."""
-        return self.horizon, self.states, self.actions
-
-    @cached_property
-    def optimal(self) -> OptimalControl:
-        """Q*, V* and an optimal policy."""
-        return OptimalControl(*(_read_only(part) for part in optimal_control(self.transitions, self.rewards)))
-
-    @property
-    def optimal_value(self) -> float:
-        """V* = sup_π V^π at the initial state."""
-        return float(self.initial @ self.optimal.values[0])
-
-    @property
-    def optimal_policy(self) -> Probabilities:
-        """A deterministic policy that attains V*."""
-        return self.optimal.policy
-
-    @property
-    def optimal_q_values(self) -> QValues:
-        """Q*_h(s,a)."""
-        return self.optimal.q_values
-
-    def value(self, policy: PolicyLike) -> float:
-        """V^π at the initial state; a mixture's is the mean of its members'."""
-        total, count = 0.0, 0
-        members = policy_members(policy, self.shape)
-        while batch := list(islice(members, BATCH)):
-            total += float(self.values(batch).sum())
-            count += len(batch)
-        return total / count
-
-    def values(self, policies: Sequence[Probabilities]) -> np.ndarray:
-        """V^π of many tables (H, S, A) in one backward pass; they are taken as they are."""
-        return policy_values(self.transitions, self.rewards, np.asarray(policies, dtype=float), self.initial)
-
-    def q_values(self, policy: PolicyLike) -> QValues:
-        """Q^π_h(s,a) of one table; a mixture has none, since its member is drawn once an episode."""
-        if isinstance(policy, MixturePolicy):
-            raise InvalidInput("a mixture has no action values; ask for those of one of its members")
-        (table,) = policy_members(policy, self.shape)
-        return policy_q_values(self.transitions, self.rewards, table)
-
-    def occupancy(self, policy: PolicyLike) -> Occupancy:
-        """d^π_h(s); a mixture's is the mean of its members'."""
-        members = policy_members(policy, self.shape)
-        return np.mean([occupancies(self.transitions, member, self.initial) for member in members], axis=0)
 
     def original(self, value: float) -> float:
         """A value in the unit of the environment the problem came from."""
@@ -130,11 +75,6 @@ class LowRankMDP:
         from optac.mdp.facts import problem_facts
 
         return problem_facts(self)
-
-    @cached_property
-    def uniform_value(self) -> float:
-        """The value of playing uniformly."""
-        return self.value(uniform_policy(*self.shape))
 
     def as_gymnasium(self, time: bool = True) -> "TabularEnv":
         """This problem as a Gymnasium environment; with `time` the observation is h·S + s, else s."""
@@ -183,9 +123,5 @@ def load_problem(path: str | Path) -> LowRankMDP:
 def _clipped(rewards: Rewards) -> Rewards:
     if rewards.min() >= 0 and rewards.max() <= 1:
         return rewards
-    return _read_only(np.clip(rewards, 0.0, 1.0))
+    return read_only(np.clip(rewards, 0.0, 1.0))
 
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array

@@ -4,7 +4,7 @@ A mixture draws one member at the start of an episode and follows it to the end.
 action probabilities instead would be another policy with another value.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -32,6 +32,10 @@ class TabularPolicy:
         probabilities = self.probabilities[h, state]
         return int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a file of this policy holds."""
+        return {"probabilities": self.probabilities}
+
     def sample(self, rng: np.random.Generator) -> "TabularPolicy":
         """The policy for one episode: itself."""
         return self
@@ -40,9 +44,15 @@ class TabularPolicy:
 class MixturePolicy:
     """The uniform mixture of its members, one drawn an episode."""
 
-    def __init__(self, members: Sequence[Probabilities], size: int | None = None) -> None:
-        """`size` says how many members there were when they were not kept."""
+    def __init__(
+        self,
+        members: Sequence[Probabilities],
+        size: int | None = None,
+        policy: Callable[[Probabilities], TabularPolicy] = TabularPolicy,
+    ) -> None:
+        """`size` says how many members there were when they were not kept; `policy` what a table stands for."""
         self._members = members
+        self._policy = policy
         self._size = len(members) if size is None else size
 
     def __len__(self) -> int:
@@ -53,11 +63,11 @@ class MixturePolicy:
 
     def __iter__(self) -> Iterator[TabularPolicy]:
         self._require_members()
-        return (TabularPolicy(member) for member in self._members)
+        return (self._policy(member) for member in self._members)
 
     def __getitem__(self, k: int) -> TabularPolicy:
         self._require_members()
-        return TabularPolicy(self._members[k])
+        return self._policy(self._members[k])
 
     def sample(self, rng: np.random.Generator) -> TabularPolicy:
         """The member for one episode, drawn uniformly."""

@@ -1,0 +1,110 @@
+"""Exact values of a problem whose truth is a table, be it of a finite MDP or of a continuous one on its grid."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from optac.array_types import (
+    Occupancy,
+    Pairs,
+    Probabilities,
+    QValues,
+    Rewards,
+    StateDistribution,
+    Transitions,
+)
+from optac.errors import InvalidInput
+from optac.mdp.policies import MixturePolicy, PolicyLike, TabularPolicy, policy_members, uniform_policy
+from optac.mdp.values import OptimalControl, occupancies, optimal_control, policy_q_values, policy_values
+
+BATCH = 256
+
+
+class ExactProblem:
+    """What every problem has: sizes, transitions, known rewards in [0, 1], an initial distribution, exact values."""
+
+    name: str
+    parameters: dict[str, Any]
+    horizon: int
+    states: int
+    actions: int
+    transitions: Transitions
+    rewards: Rewards
+    initial: StateDistribution
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(H, S, A)."""
+        return self.horizon, self.states, self.actions
+
+    @cached_property
+    def optimal(self) -> OptimalControl:
+        """Q*, V* and an optimal policy."""
+        return OptimalControl(*(read_only(part) for part in optimal_control(self.transitions, self.rewards)))
+
+    @property
+    def optimal_value(self) -> float:
+        """V* = sup_π V^π at the initial state."""
+        return float(self.initial @ self.optimal.values[0])
+
+    @property
+    def optimal_policy(self) -> Probabilities:
+        """A deterministic policy that attains V*."""
+        return self.optimal.policy
+
+    @property
+    def optimal_q_values(self) -> QValues:
+        """Q*_h(s,a)."""
+        return self.optimal.q_values
+
+    def value(self, policy: PolicyLike) -> float:
+        """V^π at the initial state; a mixture's is the mean of its members'."""
+        total, count = 0.0, 0
+        members = policy_members(policy, self.shape)
+        while batch := list(islice(members, BATCH)):
+            total += float(self.values(batch).sum())
+            count += len(batch)
+        return total / count
+
+    def values(self, policies: Sequence[Probabilities]) -> np.ndarray:
+        """V^π of many tables (H, S, A) in one backward pass; they are taken as they are."""
+        return policy_values(self.transitions, self.rewards, np.asarray(policies, dtype=float), self.initial)
+
+    def q_values(self, policy: PolicyLike) -> QValues:
+        """Q^π_h(s,a) of one table; a mixture has none, since its member is drawn once an episode."""
+        if isinstance(policy, MixturePolicy):
+            raise InvalidInput("a mixture has no action values; ask for those of one of its members")
+        (table,) = policy_members(policy, self.shape)
+        return policy_q_values(self.transitions, self.rewards, table)
+
+    def occupancy(self, policy: PolicyLike) -> Occupancy:
+        """d^π_h(s); a mixture's is the mean of its members'."""
+        members = policy_members(policy, self.shape)
+        return np.mean([occupancies(self.transitions, member, self.initial) for member in members], axis=0)
+
+    @cached_property
+    def uniform_value(self) -> float:
+        """The value of playing uniformly."""
+        return self.value(uniform_policy(*self.shape))
+
+    def uniform_pairs(self) -> Float[np.ndarray, "state action"]:
+        """The uniform distribution over (s, a)."""
+        return np.full((self.states, self.actions), 1.0 / (self.states * self.actions))
+
+    def pairs(self, drawn: Int[np.ndarray, " batch"], rng: np.random.Generator) -> Pairs:
+        """Rows (s, a) for draws from a distribution over the flattened table of pairs."""
+        return np.stack(np.unravel_index(drawn, (self.states, self.actions)), axis=-1)
+
+    def policy(self, probabilities: Probabilities) -> TabularPolicy:
+        """The policy that a table of action probabilities stands for."""
+        return TabularPolicy(probabilities)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array itself, protected from writing."""
+    array.flags.writeable = False
+    return array
