@@ -12,9 +12,9 @@ from optac.algorithms.handle import Handle
 from optac.algorithms.result import Learnt, Result
 from optac.array_types import Probabilities
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP, MixturePolicy, TabularPolicy
+from optac.mdp import MixturePolicy, Problem, SmoothWalk
 from optac.mdp.values import occupancies
-from optac.models import LowRankModel
+from optac.models import LowRankModel, TransitionData
 from optac.oracles import Bill
 
 EVALUATION_BATCH = 16
@@ -48,7 +48,7 @@ class Accounts:
 
     def __init__(
         self,
-        problem: LowRankMDP,
+        problem: Problem,
         handle: Handle,
         *,
         rounds: int,
@@ -125,7 +125,7 @@ class Accounts:
         """Of an algorithm whose policies were played: their mixture and the last."""
         self._require_a_round()
         self._value_pending(state.policy, last=True)
-        policy = MixturePolicy(self._members, size=self._iterations)
+        policy = MixturePolicy(self._members, size=self._iterations, policy=self._problem.policy)
         value = self._value_sum / self._iterations
         return self._result(identity, state, policy, value, self._members, state.bill)
 
@@ -172,7 +172,7 @@ class Accounts:
             optimal_value=self._problem.optimal_value,
             last_value=self._problem.value(last_policy),
             policy=policy,
-            last_policy=TabularPolicy(last_policy),
+            last_policy=self._problem.policy(last_policy),
             episodes=self._handle.episodes_played,
             iterations=self._iterations,
             bill=bill,
@@ -186,24 +186,26 @@ class Accounts:
         )
 
     def _certificate(self, state: Any, members: list[Probabilities]) -> Certificate:
-        """Of an algorithm that keeps a model, a bonus and the data behind them."""
+        """Of an algorithm that keeps a model, a bonus and the visits behind them, which a continuous state has not."""
         model, bonus, data = (getattr(state, name, None) for name in ("model", "bonus", "data"))
-        if not members or model is None or bonus is None or data is None:
+        if not members or model is None or bonus is None or not isinstance(data, TransitionData):
             return Certificate(None, Bill())
         visits = data.counts.sum(axis=-1)
         return certify(model, bonus, visits, self._handle.rewards, self._handle.initial, members)
 
 
-def _coverage(problem: LowRankMDP, model: LowRankModel | None, rho: np.ndarray) -> float | None:
+def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> float | None:
     """max over h, s, a of d*_h(s)/(|A| ρ(s,a)), d* the optimal policy's in the true and in the fitted model.
 
-    None where ρ misses a state that it reaches.
+    None where ρ misses a state that it reaches. A continuous walk starts in a point, which no density covers: there
+    the first step is left out.
     """
     flows = [problem.occupancy(problem.optimal_policy)]
     if model is not None:
         flows.append(occupancies(model.transitions, problem.optimal_policy, problem.initial))
     least = rho.min(axis=-1)
-    reached = np.maximum.reduce(flows).max(axis=0)
+    first = 1 if isinstance(problem, SmoothWalk) else 0
+    reached = np.maximum.reduce(flows)[first:].max(axis=0, initial=0.0)
     if (reached[least == 0] > UNREACHED).any():
         return None
     visited = least > 0

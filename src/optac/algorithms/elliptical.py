@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.array_types import Phi, QValues
-from optac.models import LowRankModel, TransitionData
+from optac.models import KernelData, LowRankModel, TransitionData
 
 
 @runtime_checkable
@@ -24,7 +24,7 @@ class BonusSettings(Protocol):
 
 
 def elliptical_bonus(
-    settings: BonusSettings, model: LowRankModel, data: TransitionData, ceiling: float = 1.0
+    settings: BonusSettings, model: LowRankModel, data: TransitionData | KernelData, ceiling: float = 1.0
 ) -> QValues:
     """b̃_h(s,a) = min(α ‖φ̂_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ φ̂φ̂ᵀ over RI(·, h+1) (Eq. 3); 0 in the last step.
 
@@ -39,20 +39,10 @@ def elliptical_bonus(
 
 
 def gram_matrix(
-    model: LowRankModel, data: TransitionData, lam: float
+    model: LowRankModel, data: TransitionData | KernelData, lam: float
 ) -> Float[np.ndarray, "horizon rank rank"]:
-    """Λ̂_h = λI + Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ, from visit counts under the current features."""
-    return lam * np.eye(model.phi.shape[-1]) + second_moments(model.phi, data.gram_visits)
-
-
-def second_moments(
-    phi: Phi, weights: Float[np.ndarray, "horizon state action"] | np.ndarray
-) -> Float[np.ndarray, "horizon rank rank"]:
-    """Σ_{s,a} weight_h(s,a) φ_h(s,a) φ_h(s,a)ᵀ for every step."""
-    horizon, _, _, rank = phi.shape
-    rows = phi.reshape(horizon, -1, rank)
-    weighted = rows * weights.reshape(horizon, -1, 1)
-    return weighted.transpose(0, 2, 1) @ rows
+    """Λ̂_h = λI + Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ under the current features."""
+    return lam * np.eye(model.phi.shape[-1]) + data.second_moments(model)
 
 
 def elliptical_norms(phi: Phi, gram: Float[np.ndarray, "horizon rank rank"]) -> QValues:

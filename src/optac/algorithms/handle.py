@@ -1,14 +1,14 @@
 """All that an algorithm may see of a problem: its sizes, its known rewards, a model class, and episodes to play."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from optac.array_types import Phi, Probabilities, Rewards, StateDistribution
+from optac.array_types import Pairs, Phi, Probabilities, Rewards, StateDistribution
 from optac.errors import OptacError
-from optac.mdp import LowRankMDP
-from optac.mdp.sampling import Trajectories
+from optac.mdp import Problem, SmoothWalk
 from optac.oracles import ModelClass
 
 
@@ -28,18 +28,21 @@ class Sizes:
     log_class_size: float
     episodes: int | None = None
     """the cap on episodes, which explore-then-commit algorithms divide among their rounds"""
+    continuous: bool = False
+    """states are points of R^D, and `states` counts the points of the grid that critics are kept on"""
 
 
 class Handle:
     """A problem without its truth.
 
     `initial`, the paper's fixed s_1 or its distribution, is known as the rewards are. `features` are there
-    for the algorithms that assume them known, else None.
+    for the algorithms that assume them known, else None. Where states are continuous, `states` counts the points
+    of a grid on which policies, rewards and critics are kept; episodes leave the grid.
     """
 
     def __init__(
         self,
-        problem: LowRankMDP,
+        problem: Problem,
         model_class: ModelClass,
         *,
         rho: Float[np.ndarray, "state action"],
@@ -55,6 +58,8 @@ class Handle:
         self.features = features
         self.episodes_played = 0
         self._simulator = problem.simulator
+        self._pairs = problem.pairs
+        self._continuous = isinstance(problem, SmoothWalk)
         self._rng = rng
         self._cap = episodes
 
@@ -62,25 +67,30 @@ class Handle:
         samples = iterations * self.horizon
         log_size = self.model_class.log_size(self.horizon, self.states, self.actions, samples)
         rank = self.model_class.rank if self.features is None else self.features.shape[-1]
-        return Sizes(self.horizon, self.states, self.actions, rank, iterations, float(log_size), self._cap)
+        sizes = self.horizon, self.states, self.actions, rank, iterations, float(log_size), self._cap
+        return Sizes(*sizes, continuous=self._continuous)
+
+    def draw_pairs(self, count: int, rng: np.random.Generator) -> Pairs:
+        """Rows (s, a) drawn from ρ."""
+        return self._pairs(rng.choice(self.rho.size, size=count, p=self.rho.ravel()), rng)
 
     def play(
         self,
         policies: Float[np.ndarray, "member horizon state action"],
         member: Int[np.ndarray, " batch"],
         uniform: Bool[np.ndarray, "horizon batch"] | None = None,
-    ) -> Trajectories:
-        """Episode i follows policies[member[i]], with uniform actions where `uniform` says so."""
+    ) -> Any:
+        """Trajectories in which episode i follows policies[member[i]], with uniform actions where `uniform` says so."""
         if self._cap is not None and self.episodes_played + len(member) > self._cap:
             raise EpisodesSpent(f"{self.episodes_played} of {self._cap} episodes are played")
         self.episodes_played += len(member)
         return self._simulator.play(policies, self._rng, member=member, uniform=uniform)
 
-    def play_one(self, policy: Probabilities, episodes: int) -> Trajectories:
+    def play_one(self, policy: Probabilities, episodes: int) -> Any:
         """Episodes of one policy."""
         return self.play(policy[None], np.zeros(episodes, dtype=np.int64))
 
-    def roll_in(self, policy: Probabilities) -> Trajectories:
+    def roll_in(self, policy: Probabilities) -> Any:
         """RI(π, h) for every step h, episode h for step h: π, but uniform actions at h − 1 and h, then π again."""
         step, episode = np.indices((self.horizon, self.horizon))
         uniform = (step == episode) | (step == episode - 1)

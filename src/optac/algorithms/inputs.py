@@ -1,14 +1,16 @@
 """The arguments of `solve`, checked and turned into what a run needs."""
 
+import typing
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from optac.algorithms.catalogue import Algorithm, traits
+from optac.algorithms.settings import converted
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP
-from optac.models import FiniteClass, SimplexClass, truth_among_decoys
+from optac.mdp import LowRankMDP, Problem, SmoothWalk
+from optac.models import FiniteClass, FourierChoice, SimplexClass, truth_among_decoys, walk_among_decoys
 from optac.oracles import ModelClass
 
 LARGEST = 10**12
@@ -44,9 +46,9 @@ def whole_number(name: str, value: Any, *, least: int) -> int:
     return number
 
 
-def check_reachability(problem: LowRankMDP, algorithm: str) -> None:
+def check_reachability(problem: Problem, algorithm: str) -> None:
     """An algorithm whose theorem needs every factor to be reachable refuses a problem where one is not."""
-    if traits(algorithm).needs_reachability:
+    if traits(algorithm).needs_reachability and isinstance(problem, LowRankMDP):
         from optac.mdp.facts import smallest_reachability
 
         eta = smallest_reachability(problem)
@@ -57,14 +59,35 @@ def check_reachability(problem: LowRankMDP, algorithm: str) -> None:
             )
 
 
+def fourier_choice(problem: Problem, algorithm: str, settings: dict[str, Any]) -> FourierChoice:
+    """The size of the Fourier features, taken out of the settings of a run on a continuous problem."""
+    if not isinstance(problem, SmoothWalk):
+        return FourierChoice()
+    if algorithm != "opt-ac":
+        raise InvalidInput(
+            f"{algorithm} works on tables and {problem.name} has continuous states; solve it with opt-ac"
+        )
+    kinds = typing.get_type_hints(FourierChoice)
+    given = {name: converted(name, settings.pop(name), kinds[name]) for name in kinds if name in settings}
+    return FourierChoice(**given)
+
+
 def chosen_class(
-    problem: LowRankMDP,
+    problem: Problem,
     algorithm: str,
     model_class: str | Sequence[Any] | None,
     rank: int | None,
     candidates: int,
+    fourier: FourierChoice,
 ) -> ModelClass:
     """The class Θ an algorithm is given; by default simplex, or finite for those that need a list of features."""
+    if isinstance(problem, SmoothWalk):
+        if rank is not None or model_class not in (None, "finite"):
+            raise InvalidInput(
+                f"the model class of {problem.name} is a list of candidate kernels, model_class=finite, whose rank "
+                "follows from the Fourier features; set candidates, frequencies, radius or next_samples instead"
+            )
+        return walk_among_decoys(problem, candidates, fourier)
     needs_list = traits(algorithm).finite_class
     chosen: ModelClass
     if model_class is None:
@@ -106,11 +129,11 @@ def _candidate(problem: LowRankMDP, i: int, given: Any) -> tuple[np.ndarray, np.
     return candidate.phi, candidate.mu
 
 
-def checked_distribution(rho: Any, problem: LowRankMDP) -> np.ndarray:
+def checked_distribution(rho: Any, problem: Problem) -> np.ndarray:
     """ρ over (s, a), uniform by default."""
     shape = problem.states, problem.actions
     if rho is None:
-        return np.full(shape, 1.0 / (shape[0] * shape[1]))
+        return problem.uniform_pairs()
     array = np.asarray(rho, dtype=float)
     if array.shape != shape or not (array >= 0).all() or abs(array.sum() - 1) > 1e-6:
         raise InvalidInput(

@@ -17,17 +17,18 @@ from optac.algorithms.inputs import (
     check_reachability,
     checked_distribution,
     chosen_class,
+    fourier_choice,
     rounds_of,
     whole_number,
 )
 from optac.algorithms.result import Result
 from optac.algorithms.settings import resolved_settings
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP
+from optac.mdp import LowRankMDP, Problem, SmoothWalk
 
 
 def solve(
-    problem: LowRankMDP,
+    problem: Problem,
     algorithm: str = "opt-ac",
     *,
     iterations: int | None = None,
@@ -68,7 +69,7 @@ def solve(
 
 
 def prepare(
-    problem: LowRankMDP,
+    problem: Problem,
     algorithm: str = "opt-ac",
     *,
     iterations: int | None = None,
@@ -83,19 +84,22 @@ def prepare(
     **settings: Any,
 ) -> "PreparedRun":
     """A run of `solve` with every argument checked and nothing played yet."""
-    if not isinstance(problem, LowRankMDP):
+    if not isinstance(problem, LowRankMDP | SmoothWalk):
         raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
     module = load_algorithm(algorithm)
     check_reachability(problem, algorithm)
+    fourier = fourier_choice(problem, algorithm, settings)
     rounds = rounds_of(iterations, episodes, module, algorithm, problem.horizon)
     learner_seed, environment_seed = np.random.SeedSequence(whole_number("seed", seed, least=0)).spawn(2)
     handle = Handle(
         problem,
-        chosen_class(problem, algorithm, model_class, rank, candidates),
+        chosen_class(problem, algorithm, model_class, rank, candidates, fourier),
         rho=checked_distribution(rho, problem),
         rng=np.random.default_rng(environment_seed),
         episodes=None if episodes is None else int(episodes),
-        features=problem.phi if traits(algorithm).knows_features else None,
+        features=problem.phi
+        if isinstance(problem, LowRankMDP) and traits(algorithm).knows_features
+        else None,
     )
     chosen = resolved_settings(module, preset, handle.sizes(rounds), settings)
     rng = np.random.default_rng(learner_seed)
@@ -106,7 +110,7 @@ def prepare(
 class PreparedRun:
     """Call it once to run it."""
 
-    problem: LowRankMDP
+    problem: Problem
     algorithm: str
     seed: int
     rounds: int

@@ -18,13 +18,13 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import elliptical_norms, second_moments
+from optac.algorithms.elliptical import elliptical_norms
 from optac.algorithms.handle import Handle, Sizes
 from optac.algorithms.ucbvi import still_to_come
 from optac.array_types import Counts, Phi, Probabilities, QValues, Rewards
 from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
-from optac.models.data import add_transitions
+from optac.models.data import add_transitions, second_moments
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
 

@@ -21,6 +21,8 @@ Differs from the paper:
 - The preset `practical` drops the factor 3H and the theorem's orders. Its one rule is α = 1/(3√(H|A|)),
   λ = η = 1: the fit uses all H episodes of an iteration and whatever actions they took, the Gram matrix one
   episode and one action in |A| of it, so the norm overstates the error by about √(H|A|).
+- Where states are continuous the summed critic, rewards and bonus are kept on a grid and interpolated, so that an
+  action costs the same in every iteration; PE is the regression over samples from ρ, no table being at hand.
 """
 
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ from optac.algorithms.handle import Handle, Sizes
 from optac.array_types import Probabilities, QValues
 from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
-from optac.models import LowRankModel, TransitionData
+from optac.models import KernelData, LowRankModel, TransitionData
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
 
 
@@ -79,7 +81,7 @@ def practical(sizes: Sizes) -> Settings:
         lam=1.0,
         eta=1.0,
         beta=1e-2,
-        pe="exact",
+        pe="regression" if sizes.continuous else "exact",
         pe_accuracy=1.0 / sqrt(sizes.iterations),
         pe_samples=_enough_samples(sizes),
         critic_max=2.0 * sizes.horizon,
@@ -126,7 +128,7 @@ class State:
     """π⁽ᵏ⁾"""
     critic_sum: QValues
     """Σ_{n<k} Q̂_n: with η it is the policy"""
-    data: TransitionData
+    data: TransitionData | KernelData
     model: LowRankModel | None
     """θ̂ of the iteration before, where the next fit starts"""
     bonus: QValues
@@ -148,7 +150,7 @@ def init(settings: Settings, handle: Handle) -> State:
     return State(
         policy=uniform_policy(*shape),
         critic_sum=np.zeros(shape),
-        data=TransitionData.empty(*shape),
+        data=handle.model_class.empty_data(*shape),
         model=None,
         bonus=np.ones(shape),
         bill=Bill(),
@@ -160,7 +162,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     played = handle.roll_in(state.policy)  # line 3
     data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
     model, sl_bill = maximum_likelihood(  # line 4
-        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+        handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
     bonus = elliptical_bonus(settings, model, data)  # line 5
     optimistic_rewards = handle.rewards + settings.bonus_scale * bonus
@@ -194,14 +196,15 @@ def policy_evaluation(
 ) -> tuple[Evaluation, Bill]:
     if settings.pe == "exact":
         return evaluate(model, policy, rewards, accuracy=settings.pe_accuracy)
-    drawn = rng.choice(handle.rho.size, size=settings.pe_samples, p=handle.rho.ravel())
-    samples = np.stack(np.unravel_index(drawn, handle.rho.shape), axis=-1)
+    samples = handle.draw_pairs(settings.pe_samples, rng)
     return evaluate_by_regression(
         model, policy, rewards, rho=handle.rho, samples=samples, accuracy=settings.pe_accuracy
     )
 
 
 def _enough_samples(sizes: Sizes) -> int:
-    """So many draws that a uniform ρ misses a pair (s,a) about once in a hundred calls."""
+    """So many draws that a uniform ρ misses a pair (s,a) about once in a hundred calls; for R^D 10 a feature."""
+    if sizes.continuous:
+        return 10 * sizes.rank
     pairs = sizes.states * sizes.actions
     return int(pairs * (log(pairs) + 5)) + 1

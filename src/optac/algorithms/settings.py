@@ -23,11 +23,11 @@ def resolved_settings(algorithm: Algorithm, preset: str, sizes: Sizes, overrides
     for name, value in overrides.items():
         if name not in kinds:
             raise unknown_name("setting", name, [*kinds, *COMMON_SETTINGS])
-        checked[name] = _converted(name, value, kinds[name])
+        checked[name] = converted(name, value, kinds[name])
     return dataclasses.replace(settings, **checked)
 
 
-def _converted(name: str, value: Any, kind: Any) -> Any:
+def converted(name: str, value: Any, kind: Any) -> Any:
     """The value as the field's type; text is read as on the command line. Numbers must not be negative."""
     if typing.get_origin(kind) is typing.Literal:
         allowed = typing.get_args(kind)

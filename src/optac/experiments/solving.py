@@ -13,7 +13,7 @@ from optac.algorithms import Result
 from optac.algorithms.loop import PreparedRun, prepare
 from optac.errors import InvalidInput, Terminated
 from optac.experiments.run_folder import Row, RunFolder, run_id, write_json
-from optac.mdp import LowRankMDP, make_problem
+from optac.mdp import Problem, make_problem
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def parse_assignments(words: Sequence[str], what: str) -> dict[str, str]:
     return parsed
 
 
-def problem_of(config: SolveConfig) -> LowRankMDP:
+def problem_of(config: SolveConfig) -> Any:
     """The problem a configuration names: a family, an .npz file, or a toy-text environment's id."""
     if re.search(r"-v\d+$", config.problem):
         from optac.mdp import from_gymnasium
@@ -73,7 +73,7 @@ def problem_of(config: SolveConfig) -> LowRankMDP:
 
 def run_solve(
     config: SolveConfig,
-    problem: LowRankMDP,
+    problem: Problem,
     out: Path | None = None,
     progress: Callable[[Row], None] | None = None,
 ) -> tuple[Result, RunFolder]:
@@ -111,7 +111,7 @@ def fresh_path(path: Path) -> Path:
     return fresh
 
 
-def _prepared(config: SolveConfig, problem: LowRankMDP) -> PreparedRun:
+def _prepared(config: SolveConfig, problem: Problem) -> PreparedRun:
     """The run with all its input checked, before anything is written."""
     return prepare(
         problem,
@@ -143,7 +143,7 @@ def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | 
     summary = {**result.summary(), "settings": asdict(result.settings)}
     seconds = summary.pop("seconds")
     write_json(folder.path / "result.json", {**summary, "time/seconds": seconds})
-    np.savez_compressed(folder.path / "policy.npz", probabilities=result.last_policy.probabilities)
+    np.savez_compressed(folder.path / "policy.npz", allow_pickle=False, **result.last_policy.arrays())
     folder.set_status("finished")
     return result
 

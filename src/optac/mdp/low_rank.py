@@ -124,4 +124,3 @@ def _clipped(rewards: Rewards) -> Rewards:
     if rewards.min() >= 0 and rewards.max() <= 1:
         return rewards
     return read_only(np.clip(rewards, 0.0, 1.0))
-

@@ -4,17 +4,23 @@ from optac.models.data import TransitionData
 from optac.models.finite_class import FiniteClass, truth_among_decoys
 from optac.models.fourier import ConditionalFourierFeatures, effective_dimension
 from optac.models.fourier_size import FourierSize, propose_fourier_size
+from optac.models.kernel_class import KernelClass, KernelData, walk_among_decoys
+from optac.models.kernel_features import FourierChoice
 from optac.models.low_rank import LowRankModel
 from optac.models.simplex import SimplexClass
 
 __all__ = [
     "ConditionalFourierFeatures",
     "FiniteClass",
+    "FourierChoice",
     "FourierSize",
+    "KernelClass",
+    "KernelData",
     "LowRankModel",
     "SimplexClass",
     "TransitionData",
     "effective_dimension",
     "propose_fourier_size",
     "truth_among_decoys",
+    "walk_among_decoys",
 ]

@@ -6,10 +6,11 @@ Nothing here grows with the number of episodes.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
-from optac.array_types import Counts, Visits
+from optac.array_types import Counts, Phi, Visits
 from optac.mdp.sampling import Trajectories
+from optac.models.low_rank import LowRankModel
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,15 @@ class TransitionData:
             np.zeros((horizon, states, actions, states), dtype=np.int64),
             np.zeros((horizon, states, actions), dtype=np.int64),
         )
+
+    @property
+    def evidence(self) -> Counts:
+        """What a fit needs: the counts."""
+        return self.counts
+
+    def second_moments(self, model: LowRankModel) -> Float[np.ndarray, "horizon rank rank"]:
+        """Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ under the model's features, from visit counts."""
+        return second_moments(model.phi, self.gram_visits)
 
     def add_roll_ins(self, played: Trajectories, *, whole_trajectories: bool) -> "TransitionData":
         """The data with one roll-in RI(π, h) for every step h, episode h being the one of step h.
@@ -56,3 +66,13 @@ def add_transitions(counts: Counts, played: Trajectories) -> None:
     steps = np.broadcast_to(np.arange(horizon)[:, None], (horizon, batch))
     flat: Int[np.ndarray, ...] = np.ravel_multi_index((steps, states[:-1], actions, states[1:]), counts.shape)
     counts += np.bincount(flat.ravel(), minlength=counts.size).reshape(counts.shape)
+
+
+def second_moments(
+    phi: Phi, weights: Float[np.ndarray, "horizon state action"] | np.ndarray
+) -> Float[np.ndarray, "horizon rank rank"]:
+    """Σ_{s,a} weight_h(s,a) φ_h(s,a) φ_h(s,a)ᵀ for every step."""
+    horizon, _, _, rank = phi.shape
+    rows = phi.reshape(horizon, -1, rank)
+    weighted = rows * weights.reshape(horizon, -1, 1)
+    return weighted.transpose(0, 2, 1) @ rows

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
+from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 
 FLOOR = 1e-300
@@ -34,6 +35,10 @@ class FiniteClass:
                     f"candidate {i} has phi {phi.shape} and mu {mu.shape}; the problem has "
                     f"{states} states and {actions} actions"
                 )
+
+    def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
+        """Where a learner's memory starts."""
+        return TransitionData.empty(horizon, states, actions)
 
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
         """log |Θ|, one choice a step."""

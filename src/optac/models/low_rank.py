@@ -25,6 +25,10 @@ class LowRankModel:
     choice: Int[np.ndarray, " horizon"] | None = None
     restarted_at: int = 0
 
+    def at(self, h: int, samples: Int[np.ndarray, "batch 2"]) -> Float[np.ndarray, "batch rank"]:
+        """φ_h(s,a) at pairs given as rows (s, a)."""
+        return self.phi[h, samples[:, 0], samples[:, 1]]
+
     @cached_property
     def transitions(self) -> Transitions:
         return self.phi @ self.mu[:, None]

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 
 from optac.array_types import Counts
 from optac.errors import InvalidInput
+from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 
 STIRRING = 1e-3
@@ -37,6 +38,10 @@ class SimplexClass:
                 f"rank={self.rank} is out of range; with {states} states and {actions} actions "
                 f"rank must be between 1 and S·A = {states * actions}"
             )
+
+    def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
+        """Where a learner's memory starts."""
+        return TransitionData.empty(horizon, states, actions)
 
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
         """log |Θ| of a net fine enough for `samples` samples: one log(samples) a free parameter."""

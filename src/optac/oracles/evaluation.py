@@ -15,14 +15,16 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from optac.array_types import Probabilities, QValues, Rewards
+from optac.array_types import Pairs, Probabilities, QValues, Rewards
 from optac.errors import RunFailed
+from optac.models.kernel_class import KernelModel
 from optac.models.low_rank import LowRankModel
 from optac.oracles.bill import Bill
 
 SOLVER_TOLERANCES = (1e-6, 1e-9, 1e-12, 1e-15)
+LEAST_RIDGE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def evaluate_by_regression(
     rewards: Rewards,
     *,
     rho: Float[np.ndarray, "state action"],
-    samples: Int[np.ndarray, "batch 2"],
+    samples: Pairs,
     accuracy: float,
 ) -> tuple[Evaluation, Bill]:
     """Q^π by minimising L(w) over samples (s, a) from ρ to the accuracy asked, by conjugate gradients.
@@ -89,8 +91,9 @@ def evaluate_by_regression(
     tolerance = residual_for_accuracy(accuracy, coverage_constant(model, policy, rho), len(rewards))
     exact = evaluate(model, policy, rewards)[0].q_values
     system = joint_least_squares(model, policy, rewards, samples)
+    minimise = _minimise_directly if isinstance(model, KernelModel) else _minimise
     for relative in SOLVER_TOLERANCES:
-        weights = _minimise(system, relative, model.phi.shape[-1])
+        weights = minimise(system, relative, model.phi.shape[-1])
         q_values = rewards + np.einsum("hsad,hd->hsa", model.phi, weights)
         error = float(np.einsum("sa,hsa->h", rho, np.abs(q_values - exact)).max())
         if error <= accuracy or bellman_residual(model, policy, rewards, q_values, rho) <= tolerance:
@@ -141,14 +144,13 @@ def coverage_constant(
 
 
 def joint_least_squares(
-    model: LowRankModel, policy: Probabilities, rewards: Rewards, samples: Int[np.ndarray, "batch 2"]
+    model: LowRankModel, policy: Probabilities, rewards: Rewards, samples: Pairs
 ) -> LeastSquares:
     """The block-bidiagonal system of L(w): a row a (stage, sample), the expectation over (s', a') taken inside."""
     horizon = len(rewards)
-    state, action = samples.T
     diagonal, above, target = [], [], []
     for h in range(horizon - 1):
-        features = model.phi[h, state, action]
+        features = model.at(h, samples)
         next_state = features @ model.mu[h]
         diagonal.append(features)
         above.append(-next_state @ np.einsum("sa,sad->sd", policy[h + 1], model.phi[h + 1]))
@@ -167,4 +169,28 @@ def _minimise(system: LeastSquares, tolerance: float, rank: int) -> Float[np.nda
         steps = 50 * target.size
         solution = lsmr(matrix, target, atol=tolerance, btol=tolerance, conlim=0, maxiter=steps)[0]
         weights[:-1] = solution.reshape(stages, rank)
+    return weights
+
+
+def _minimise_directly(
+    system: LeastSquares, tolerance: float, rank: int
+) -> Float[np.ndarray, "horizon rank"]:
+    """The same by the normal equations BᵀBw = Bᵀy, with a ridge of `tolerance`² times their largest diagonal entry."""
+    stages = len(system.diagonal)
+    weights = np.zeros((stages + 1, rank))
+    if stages == 0:
+        return weights
+    normal, right = np.zeros((stages, rank, stages, rank)), np.zeros((stages, rank))
+    for h, (diagonal, target) in enumerate(zip(system.diagonal, system.target, strict=True)):
+        normal[h, :, h] += diagonal.T @ diagonal
+        right[h] += diagonal.T @ target
+        if h < stages - 1:
+            above = system.above[h]
+            normal[h + 1, :, h + 1] += above.T @ above
+            normal[h, :, h + 1] = diagonal.T @ above
+            normal[h + 1, :, h] = above.T @ diagonal
+            right[h + 1] += above.T @ target
+    matrix = normal.reshape(stages * rank, -1)
+    ridge = max(tolerance**2, LEAST_RIDGE) * matrix.diagonal().max()
+    weights[:-1] = np.linalg.solve(matrix + ridge * np.eye(len(matrix)), right.ravel()).reshape(stages, rank)
     return weights

@@ -1,17 +1,17 @@
-"""SL: maximum likelihood over a model class, from counts. One call, whatever the number of episodes."""
+"""SL: maximum likelihood over a model class, from what its data keep. One call, whatever the number of episodes."""
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from optac.array_types import Counts
+from optac.array_types import Array
 from optac.models.low_rank import LowRankModel
 from optac.oracles.bill import Bill
 
 
 @runtime_checkable
 class ModelClass(Protocol):
-    """A set Θ of factorisations that can be fitted to counts."""
+    """A set Θ of factorisations that can be fitted to what its data keep: counts, or a log-likelihood a candidate."""
 
     @property
     def rank(self) -> int: ...
@@ -20,12 +20,16 @@ class ModelClass(Protocol):
         """Raise InvalidInput unless the class fits a problem of these sizes."""
         ...
 
+    def empty_data(self, horizon: int, states: int, actions: int) -> Any:
+        """Where a learner's memory starts: TransitionData, or its like for a continuous space."""
+        ...
+
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
         """log |Θ|."""
         ...
 
     def fit(
-        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+        self, evidence: Any, previous: LowRankModel | None, /, *, slack: float, rng: np.random.Generator
     ) -> LowRankModel:
         """A model whose log-likelihood is within `slack` of the class's largest."""
         ...
@@ -33,7 +37,7 @@ class ModelClass(Protocol):
 
 def maximum_likelihood(
     model_class: ModelClass,
-    counts: Counts,
+    evidence: Array,
     previous: LowRankModel | None,
     *,
     slack: float,
@@ -45,5 +49,5 @@ def maximum_likelihood(
     the minimum, and it stops once a sweep gains at most β, which bounds the sweep and not the distance. The bill
     records the accuracy asked.
     """
-    model = model_class.fit(counts, previous, slack=slack, rng=rng)
+    model = model_class.fit(evidence, previous, slack=slack, rng=rng)
     return model, Bill(SL=1, accuracy=slack)

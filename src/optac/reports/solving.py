@@ -9,10 +9,10 @@ from optac.reports.terminal import show_table
 
 if TYPE_CHECKING:
     from optac.algorithms import Result
-    from optac.mdp import LowRankMDP
+    from optac.mdp import Problem
 
 
-def show_result(problem: "LowRankMDP", result: "Result", folder: Path) -> None:
+def show_result(problem: "Problem", result: "Result", folder: Path) -> None:
     """What was learnt, what it cost, with which constants, where it lies."""
     rows = [
         ["optimal value V*", f"{result.optimal_value:.4f}"],
