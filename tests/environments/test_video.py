@@ -108,6 +108,19 @@ def test_reacher_film_has_every_second_frame_and_the_body_moves_in_it(tmp_path):
 
 
 @pytest.mark.video
+def test_an_episode_that_fails_leaves_no_film(tmp_path):
+    def fails_later(observation, seen=[]):  # noqa: B006
+        seen.append(observation)
+        if len(seen) == 5:
+            raise RuntimeError("out of ideas")
+        return np.zeros(2, np.float32)
+
+    with pytest.raises(RuntimeError, match="out of ideas"):
+        record("optac/Reacher-v0", fails_later, tmp_path / "a.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.video
 def test_the_recorded_return_is_the_episodes(tmp_path):
     made = record("optac/Pendulum-v0", still(1), tmp_path / "a.mp4", seed=5)
     env = make("optac/Pendulum-v0")
