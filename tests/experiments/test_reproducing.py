@@ -14,7 +14,7 @@ from optac.reports import table1 as table1_report
 from optac.reports.reproduction import log_slope, slope_interval
 
 
-@pytest.mark.parametrize("name", ["table1", "scaling", "oracles"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_cells_have_ids_of_their_own_and_plain_arguments(name) -> None:
     cells = cells_of(name)
     assert len({cell.id for cell in cells}) == len(cells) > 50
@@ -54,7 +54,7 @@ def test_experiment_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None
     assert "All 11 runs are in." in report and (tmp_path / "out" / "oracles.svg").exists()
 
 
-@pytest.mark.parametrize("name", ["table1", "scaling", "oracles"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
     from importlib import import_module
 

@@ -39,6 +39,16 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "optac.reports.oracle_hierarchy",
         "the hierarchy of oracles measured: PE convex, PP not, CP exponential, how errors grow",
     ),
+    "crff-rates": Experiment(
+        "optac.experiments.crff_rates",
+        "optac.reports.crff_rates",
+        "the error of conditional Fourier features against W, d and N, each term apart, then together",
+    ),
+    "misspecified": Experiment(
+        "optac.experiments.misspecified",
+        "optac.reports.misspecified",
+        "Opt-AC on smooth-walk: the gap against ζ, the effective dimension, episodes to ε with ζ tied to it",
+    ),
 }
 
 
