@@ -19,7 +19,7 @@ SEEDS = 10
 LEARNERS = ("opt-ac", "rep-ucb", "raffle")
 EPSILON = 0.1
 BUDGET = 20_000
-RUNGS = 9
+RUNGS = 11
 MIXTURE_EPISODES = 8_192
 
 SIMPLEX: Mapping[str, Any] = {"states": 20, "actions": 3, "horizon": 4, "rank": 3}

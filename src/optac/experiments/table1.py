@@ -30,7 +30,7 @@ class Variant:
     algorithm: str
     model_class: str | None = "finite"
     episodes: int = 10_000
-    rungs: int = 8
+    rungs: int = 11
     seeds: int = 20
     opt_ac_alpha: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)

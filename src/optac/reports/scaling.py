@@ -178,9 +178,8 @@ def _slope_figure(rows: Sequence[Row], path: Path) -> Path:
                     [quartiles(_episodes(runs, which)) for runs in points.values()]
                 ).T
                 shown = np.isfinite(middle)
-                values = np.array(list(points))[shown]
                 axis.errorbar(
-                    values,
+                    np.array(list(points))[shown],
                     middle[shown],
                     yerr=[(middle - low)[shown], np.minimum(high, BUDGET)[shown] - middle[shown]],
                     color=colour,
@@ -190,6 +189,9 @@ def _slope_figure(rows: Sequence[Row], path: Path) -> Path:
                     label=algorithm if which == "mixture" else f"{algorithm}, last policy",
                 )
         axis.set(xscale="log", yscale="log", xlabel=factor)
+        values = sorted({float(row["value"]) for row in rows if row["factor"] == factor})
+        axis.set_xticks(values, [f"{value:g}" for value in values])
+        axis.set_xticks([], minor=True)
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.25, which="both")
     axes[0].set_ylabel("episodes to ε")
