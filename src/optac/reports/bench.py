@@ -11,7 +11,7 @@ def show_bench(measured: dict[str, Any]) -> None:
     iteration, memory, lock = measured["iteration"], measured["memory"], measured["lock"]
     show_table(
         f"Opt-AC on {iteration['problem']}: what grows with k",
-        ["", "at k = 100", "later", "ratio"],
+        ["", "early (k = 100)", "later", "ratio"],
         [
             [
                 "milliseconds an iteration (k = 5000)",
@@ -20,9 +20,9 @@ def show_bench(measured: dict[str, Any]) -> None:
                 f"{iteration['ratio']:.2f}",
             ],
             [
-                "kilobytes held, members dropped (k = 2000)",
-                f"{memory['bytes_at_100'] / 1e3:.1f}",
-                f"{memory['bytes_at_2000'] / 1e3:.1f}",
+                "kilobytes held, members dropped (K = 1000, 3000)",
+                f"{memory['bytes_early'] / 1e3:.0f}",
+                f"{memory['bytes_late'] / 1e3:.0f}",
                 f"{memory['ratio']:.2f}",
             ],
         ],
