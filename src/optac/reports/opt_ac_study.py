@@ -24,7 +24,7 @@ def write_study(folder: Path) -> Path:
     versions = ", ".join(f"{name} {version}" for name, version in made_by["versions"].items())
     parts = [
         "# Opt-AC on every family",
-        f"Made by `{made_by['command']}` at commit {made_by['commit']}; {versions}.",
+        f"Made by `{made_by['command']}` at commit {made_by['commit']}; {versions}. {made_by.get('note', '')}".strip(),
         "## Solved",
         solved_table(rows),
         "## The mixture's gap against K",
