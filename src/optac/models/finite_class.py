@@ -18,7 +18,7 @@ TIE = 1e-9
 class FiniteClass:
     """Candidates (φ, μ), one of which is chosen at every step apart: θ = (φ_h, μ_h)_h with each pair from the list."""
 
-    def __init__(self, candidates: Sequence[tuple[Phi, Mu]]) -> None:
+    def __init__(self, candidates: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
         if not candidates:
             raise InvalidInput("a finite model class needs at least one candidate (phi, mu)")
         self.candidates = list(candidates)
