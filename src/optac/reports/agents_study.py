@@ -72,7 +72,8 @@ def _made(groups: Groups) -> str:
         "The HalfCheetah runs were made by a script that calls what `optac train` calls, with a copy of the agents\n"
         "taken just before 2a99c88, the first commit that holds them. Repeated by `optac train` at 13b79b7, seed 1\n"
         "of sac (10,000 steps) and of crffsac (9,000) gave the same rows but for their times; the rest was not\n"
-        f"repeated. Versions: {versions}.\n"
+        "repeated. Seed 1 of crffsac-bonus was stopped at 9,000 steps and gone on with by `optac resume` at 13b79b7.\n"
+        f"Versions: {versions}.\n"
     )
 
 
