@@ -17,6 +17,7 @@ ORDER = [
     ["agents"],
     ["experiments"],
     ["reports"],
+    ["commands"],
     ["cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}

@@ -1,0 +1,57 @@
+"""`optac bench`."""
+
+import argparse
+import json
+from typing import Any
+
+from optac.commands.subcommand import add_command, print_json
+from optac.errors import unknown_name
+
+
+def add_bench(commands: Any) -> None:
+    """Add `optac bench`."""
+    parser = add_command(
+        commands, "bench", "measure side by side with what a user would pick instead", _bench
+    )
+    parser.add_argument(
+        "benches", nargs="*", metavar="BENCH", help=f"which ones (default: all): {', '.join(BENCHES)}"
+    )
+    parser.add_argument(
+        "--peer-python",
+        metavar="PYTHON",
+        help="an interpreter that has theory's peer (see CONTRIBUTING.md); without it the peer is left out",
+    )
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    for name in arguments.benches:
+        if name not in BENCHES:
+            raise unknown_name("bench", name, BENCHES)
+    results = {}
+    for name in arguments.benches or BENCHES:
+        measured, show = BENCHES[name](arguments)
+        results[name] = measured
+        if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            (arguments.out / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
+        if not arguments.json:
+            show(measured)
+    if arguments.json:
+        print_json(results if len(results) > 1 else next(iter(results.values())))
+
+
+def _bench_theory(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+    from optac.experiments.bench_theory import bench_theory
+    from optac.reports.bench import show_bench
+
+    return bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json), show_bench
+
+
+def _bench_agents(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+    from optac.experiments.bench_agents import bench_agents
+    from optac.reports.bench_agents import show_agents_bench
+
+    return bench_agents(quiet=arguments.quiet or arguments.json), show_agents_bench
+
+
+BENCHES = {"theory": _bench_theory, "agents": _bench_agents}

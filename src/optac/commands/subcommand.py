@@ -1,0 +1,77 @@
+"""What every subcommand has: options, one-line errors, one JSON object on standard output."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from optac.errors import unknown_name
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with our one-line errors, the nearest name first where a name is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"optac: error: {message}", file=sys.stderr)
+        raise SystemExit(2)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            kind = action.metavar if isinstance(action.metavar, str) else action.dest
+            raise argparse.ArgumentError(None, str(unknown_name(kind.lower(), str(value), action.choices)))
+
+
+def add_command(
+    commands: Any, name: str, help: str, run: Any, *, settings: bool = False
+) -> argparse.ArgumentParser:
+    """A subcommand with the options every subcommand has; with `settings` also --preset and --set."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help, description=help[0].upper() + help[1:]
+    )
+    parser.set_defaults(run=run)
+    everywhere = parser.add_argument_group("everywhere")
+    everywhere.add_argument("--out", type=folder, metavar="DIR", help="where to write (default: runs/<id>)")
+    everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    everywhere.add_argument("--quiet", action="store_true", help="no progress")
+    if settings:
+        everywhere.add_argument(
+            "--preset", default=None, metavar="NAME", help="the set of defaults to start from"
+        )
+        everywhere.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            dest="settings",
+            help="a setting by its Python keyword; repeatable",
+        )
+    return parser
+
+
+def notice(text: str) -> None:
+    """A line on standard error."""
+    print(f"optac: {text}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """The one object that --json promises."""
+    print(json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item)))
+
+
+def add_problem(parser: argparse.ArgumentParser) -> None:
+    """A problem's name and its parameters."""
+    parser.add_argument(
+        "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
+    )
+    parser.add_argument(
+        "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
+    )
+
+
+def folder(text: str) -> Path:
+    """A folder's name, not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name is not a folder")
+    return Path(text)

@@ -1,0 +1,144 @@
+"""`optac train`, `optac resume` and `optac eval`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from optac.commands.subcommand import add_command, notice, print_json
+
+
+def add_train(commands: Any) -> None:
+    """Add `optac train`."""
+    parser = add_command(commands, "train", "train an agent in an environment", _train, settings=True)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "examples:\n"
+        "  optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000\n"
+        "  optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2\n"
+        "  optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3"
+    )
+    parser.add_argument(
+        "environment",
+        metavar="ENVIRONMENT",
+        help="a Gymnasium id with Box observations and bounded Box actions",
+    )
+    parser.add_argument(
+        "--agent", default="crffsac", metavar="AGENT", help="sac, crffsac (default) or crffsac-bonus"
+    )
+    parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
+    parser.add_argument("--seed", type=int, default=0, help="the agent's seed (default: 0)")
+    _add_running(parser)
+
+
+def add_resume(commands: Any) -> None:
+    """Add `optac resume`."""
+    parser = add_command(commands, "resume", "go on from the newest sound checkpoint of a run", _resume)
+    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+    _add_running(parser)
+
+
+def add_eval(commands: Any) -> None:
+    """Add `optac eval`."""
+    parser = add_command(commands, "eval", "play a trained run's policy on fresh seeds", _eval)
+    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument("--episodes", type=int, default=10, metavar="N", help="default: 10")
+    parser.add_argument("--seed", type=int, default=0, help="which fresh seeds (default: 0)")
+
+
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one run (default: 1)")
+    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events (an extra)")
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from optac.agents.catalogue import settings_of
+    from optac.agents.threads import limit_threads
+    from optac.experiments.solving import parse_assignments
+
+    settings: dict[str, Any] = parse_assignments(arguments.settings, "setting")
+    if arguments.preset:
+        settings["preset"] = arguments.preset
+    settings_of(arguments.agent, settings)
+    limit_threads(arguments.threads)
+    from optac.experiments.training import train
+
+    return _run_training(
+        arguments,
+        lambda **watching: train(
+            arguments.environment,
+            arguments.agent,
+            steps=arguments.steps,
+            seed=arguments.seed,
+            settings=settings,
+            out=arguments.out,
+            **watching,
+        ),
+    )
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    from optac.experiments.run_folder import RunFolder
+
+    folder = RunFolder.open(arguments.run_folder)
+    if folder.config.get("kind") == "solve":
+        return _resume_solve(arguments, folder)
+    from optac.agents.threads import limit_threads
+
+    limit_threads(arguments.threads)
+    from optac.experiments.training import resume
+
+    return _run_training(
+        arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
+    )
+
+
+def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
+    """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
+    from optac.experiments.run_folder import read_json_object
+    from optac.experiments.solving import resume_solve
+
+    status = folder.status
+    if status is None or status.state != "finished":
+        resume_solve(folder)
+    if arguments.json:
+        print_json({**read_json_object(folder.path / "result.json"), "out": str(folder.path)})
+    else:
+        print(f"{folder.path} is finished; see result.json there")
+    return 0
+
+
+def _run_training(arguments: argparse.Namespace, run: Any) -> int:
+    from optac.experiments.training import Interrupted
+    from optac.reports.training import print_evaluation, show_training
+
+    quiet = arguments.quiet or arguments.json
+    try:
+        result = run(
+            on_row=(lambda row: None) if quiet else print_evaluation,
+            show_progress=not quiet,
+            tensorboard=arguments.tensorboard,
+        )
+    except Interrupted as error:
+        notice(str(error))
+        return error.exit_code
+    if arguments.json:
+        print_json(result.summary())
+    else:
+        show_training(result)
+    return 0
+
+
+def _eval(arguments: argparse.Namespace) -> None:
+    from optac.agents.threads import limit_threads
+
+    limit_threads(1)
+    from optac.experiments.training import evaluate
+    from optac.reports.training import show_training
+
+    result = evaluate(
+        arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice
+    )
+    if arguments.json:
+        print_json(result.summary())
+    else:
+        show_training(result)
