@@ -12,12 +12,21 @@ def provenance(command: str) -> dict[str, Any]:
     return {"command": command, "commit": source_commit(), "versions": versions()}
 
 
-def source_commit() -> str | None:
-    """The commit of the source tree this package runs from, marked when files differ from it."""
-    here = Path(__file__).parent
+def source_commit(package: Path = Path(__file__).parents[1]) -> str | None:
+    """The commit that holds the package's files, marked "-dirty" when they differ from it.
+
+    Files elsewhere in the clone, such as the results a run is about to write, do not count. None where the package
+    is no part of a clone, be it installed inside somebody else's.
+    """
     try:
-        asked = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
+        _git(package, "ls-files", "--error-unmatch", "__init__.py")
+        commit = _git(package, "rev-parse", "--short=12", "HEAD")
+        changed = _git(package, "status", "--porcelain", "--", ".")
     except (OSError, subprocess.SubprocessError):
         return None
-    return answer.stdout.strip() or None
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    asked = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10).stdout.strip()

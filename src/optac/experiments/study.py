@@ -3,6 +3,9 @@
 Its folder is a run's folder: config.json first, one row a finished cell in metrics.jsonl. Rows are written by
 the launcher alone, each in one write, so a study that was killed goes on with the cells it lacks and ends
 with the same rows as one that was not. Workers end with their launcher.
+
+Every row says which commit of the source made it: a study may be gone on with at another one. config.json has the
+commit of its start.
 """
 
 import os
@@ -17,8 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, Terminated
+from optac.experiments.provenance import source_commit
 from optac.experiments.run_folder import Row, RunFolder
 
+NOT_DETERMINING = ("versions", "commit")
+"""what a config.json says of a study's start; a study goes on under other ones"""
 SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -52,13 +58,15 @@ def run_study(
     """
     if jobs < 1:
         raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
-    with _folder(path, config) as folder:
+    commit = source_commit()
+    with _folder(path, config, commit) as folder:
         folder.cut(lambda row: True)
         finished = {row["cell"]: row for row in folder.rows()}
         missing = [cell for cell in cells if cell.id not in finished]
         folder.set_status("running")
         try:
             for row in _rows(missing, jobs, None if minutes is None else time.monotonic() + 60 * minutes):
+                row["commit"] = commit
                 folder.append(row)
                 finished[row["cell"]] = row
                 if progress:
@@ -82,12 +90,12 @@ def _count(missing: Sequence[Cell], finished: Mapping[str, Row]) -> int:
     return sum(cell.id in finished for cell in missing)
 
 
-def _folder(path: Path, config: Mapping[str, Any]) -> RunFolder:
+def _folder(path: Path, config: Mapping[str, Any], commit: str | None) -> RunFolder:
     """A new folder, or the one that holds this same study."""
     if not (path / "config.json").exists():
-        return RunFolder.create(path, config)
+        return RunFolder.create(path, {**config, "commit": commit})
     folder = RunFolder.open(path)
-    kept = {name: value for name, value in folder.config.items() if name != "versions"}
+    kept = {name: value for name, value in folder.config.items() if name not in NOT_DETERMINING}
     if kept != dict(config):
         different = sorted(name for name in kept.keys() | config.keys() if kept.get(name) != config.get(name))
         raise InvalidInput(
