@@ -131,6 +131,14 @@ def test_history_has_at_most_a_thousand_rows_and_ends_with_the_last_iteration(lo
     assert result.iterations == len(result.policy) == 2501
 
 
+def test_whoever_may_end_a_run_sees_every_iteration_of_it(lock) -> None:
+    seen = []
+    run = prepare(lock, "epsilon-greedy", iterations=2501)
+    result = run(until=lambda row: seen.append(row["iteration"]) or row["iteration"] == 1600)
+    assert seen == list(range(1, 1601))
+    assert result.iterations == 1600 and [row["iteration"] for row in result.history[:2]] == [3, 6]
+
+
 def test_iterations_and_episodes_together_keep_to_the_smaller(lock) -> None:
     run = prepare(lock, iterations=1000, episodes=30, preset="theory", model_class="finite")
     assert run.rounds == 10 and run.settings.pe_accuracy == pytest.approx(10**-0.5)

@@ -17,6 +17,7 @@ from optac.cli import main
 from optac.errors import InvalidInput
 from optac.experiments.comparing import CompareConfig, prepared_comparison, run_compare
 from optac.experiments.measuring import measured
+from optac.experiments.provenance import source_commit
 from optac.experiments.study import Cell, run_study
 from optac.reports.comparison import cell, comparison_table
 
@@ -151,6 +152,54 @@ def test_early_stop_changes_nothing_up_to_epsilon() -> None:
     assert stopped["episodes"] < whole["episodes"] == 3000
     assert stopped["mixture"]["episodes"] == whole["mixture"]["episodes"]
     assert stopped["last"]["bill"] == whole["last"]["bill"]
+
+
+def test_first_iteration_within_epsilon_is_found_though_the_history_is_thinned() -> None:
+    """The same run under a budget of 1,000 rounds, of which every one is logged, and of 3,000, of which a third is."""
+    lock = optac.make_problem("combination-lock", horizon=3, actions=2)
+    logged, thinned = (
+        measured(lock, "epsilon-greedy", seed=0, episodes=episodes, epsilon=0.3) for episodes in (3000, 9000)
+    )
+    assert logged["mixture"]["episodes"] == thinned["mixture"]["episodes"]
+    assert logged["last"]["bill"] == thinned["last"]["bill"]
+    rounds = thinned["mixture"]["episodes"] // 3, thinned["last"]["episodes"] // 3
+    assert any(round_ % 3 for round_ in rounds)
+
+
+def test_rows_and_the_config_say_which_commit_made_them_and_another_one_may_go_on(
+    tmp_path, monkeypatch
+) -> None:
+    cells = [Cell(name, "optac.experiments.run_folder:versions") for name in ("one", "two")]
+    monkeypatch.setattr("optac.experiments.study.source_commit", lambda: "aaaa")
+    run_study(tmp_path / "out", {"kind": "compare"}, cells[:1])
+    monkeypatch.setattr("optac.experiments.study.source_commit", lambda: "bbbb-dirty")
+    rows = run_study(tmp_path / "out", {"kind": "compare"}, cells)
+    assert [row["commit"] for row in rows] == ["aaaa", "bbbb-dirty"]
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["commit"] == "aaaa"
+
+
+def test_commit_is_that_of_the_package_and_marked_when_its_files_differ(tmp_path) -> None:
+    def git(*arguments: str) -> str:
+        settings = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        command = ["git", "-C", str(tmp_path), *settings, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    assert source_commit(package) is None
+    git("init")
+    (tmp_path / "notes.txt").write_text("results")
+    git("add", "notes.txt")
+    git("commit", "-m", "notes")
+    assert source_commit(package) is None
+    git("add", ".")
+    git("commit", "-m", "package")
+    head = git("rev-parse", "--short=12", "HEAD")
+    (tmp_path / "notes.txt").unlink()
+    assert source_commit(package) == head
+    (package / "new.py").write_text("")
+    assert source_commit(package) == f"{head}-dirty"
 
 
 def test_censored_runs_are_marked() -> None:

@@ -26,7 +26,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Watch:
-    """Who looks on: `progress` gets rows as they come, `until` ends the run with the batch in which it says yes."""
+    """Who looks on: `progress` gets the rows that are logged; `until` every one, ending the run when it says yes.
+
+    A run ends with the batch of rows that are valued together.
+    """
 
     progress: Callable[[Row], None] | None = None
     until: Callable[[Row], bool] | None = None
@@ -110,7 +113,8 @@ class Accounts:
             row["last_gap"] = optimal - float(last_value)
             if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
                 self._log(row)
-                self.stopped = self.stopped or (self._watch.until is not None and self._watch.until(row))
+            if self._watch.until is not None and self._watch.until(row):
+                self.stopped = True
         self._pending.clear()
 
     def _log(self, row: Row) -> None:

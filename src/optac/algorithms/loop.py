@@ -19,12 +19,12 @@ from optac.algorithms.inputs import (
     chosen_class,
     fourier_choice,
     rounds_of,
-    whole_number,
 )
 from optac.algorithms.result import Result
 from optac.algorithms.settings import resolved_settings
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, SmoothWalk
+from optac.mdp.parameters import whole_number
 
 
 def solve(
@@ -124,7 +124,7 @@ class PreparedRun:
         progress: Callable[[Row], None] | None = None,
         until: Callable[[Row], bool] | None = None,
     ) -> Result:
-        """The result; `until` ends the run with the batch of rows in which it first says yes."""
+        """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes."""
         module = load_algorithm(self.algorithm)
         accounts = Accounts(
             self.problem,

@@ -1,7 +1,8 @@
 """What a comparison records of a run: when it came within ε of the optimum, what that cost, and its curve.
 
-An anytime algorithm is read off one run, row by row. A reward-free one returns nothing before its end, so
-it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and one row at the end of each rung.
+An anytime algorithm is read off one run, at every iteration of it, though its history holds a thousand at most. A
+reward-free one returns nothing before its end, so it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and
+one row at the end of each rung.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from optac.algorithms.catalogue import REWARD_FREE
 from optac.algorithms.loop import prepare
 from optac.algorithms.result import Result
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP
+from optac.mdp import Problem
 
 CURVE_POINTS = 60
 
@@ -22,7 +23,7 @@ Stop = Literal["end", "last", "both"]
 
 
 def measured(
-    problem: LowRankMDP,
+    problem: Problem,
     algorithm: str,
     *,
     seed: int,
@@ -49,25 +50,27 @@ def measured(
             stop_early=stop_at != "end",
         )
     run = prepare(problem, algorithm, episodes=episodes, **arguments)
-    reached: set[str] = set()
+    first: dict[str, Row] = {}
     needed = {"last_gap"} if stop_at == "last" else {"last_gap", "gap"}
 
-    def done(row: Mapping[str, Any]) -> bool:
-        reached.update(name for name in ("gap", "last_gap") if row[name] <= epsilon)
-        return stop_at != "end" and reached >= needed
+    def done(row: Row) -> bool:
+        for name in ("gap", "last_gap"):
+            if row[name] <= epsilon:
+                first.setdefault(name, _cost(row))
+        return stop_at != "end" and first.keys() >= needed
 
     result = run(until=done)
     return {
         **_summary(result),
         "ladder": False,
-        "last": _first(result.history, "last_gap", epsilon),
-        "mixture": _first(result.history, "gap", epsilon),
+        "last": first.get("last_gap"),
+        "mixture": first.get("gap"),
         "curve": [_point(row) for row in _thinned(result.history)],
     }
 
 
 def _ladder(
-    problem: LowRankMDP,
+    problem: Problem,
     algorithm: str,
     arguments: Mapping[str, Any],
     *,
@@ -91,7 +94,7 @@ def _ladder(
         rows.append(result.history[-1])
         if stop_early and result.gap <= epsilon:
             break
-    first = _first(rows, "gap", epsilon)
+    first = next((_cost(row) for row in rows if row["gap"] <= epsilon), None)
     return {
         **summary,
         "ladder": True,
@@ -112,12 +115,9 @@ def _summary(result: Result) -> Row:
     }
 
 
-def _first(rows: list[Row], name: str, epsilon: float) -> Row | None:
-    """The first row within ε: episodes, bill, seconds."""
-    for row in rows:
-        if row[name] <= epsilon:
-            return {"episodes": row["episodes"], "bill": row["bill"], "time/run": row["seconds"]}
-    return None
+def _cost(row: Row) -> Row:
+    """What was paid up to an iteration: episodes, bill, seconds."""
+    return {"episodes": row["episodes"], "bill": row["bill"], "time/run": row["seconds"]}
 
 
 def _point(row: Mapping[str, Any]) -> list[int | float]:
