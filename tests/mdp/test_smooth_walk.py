@@ -176,6 +176,7 @@ def test_uniform_pairs_are_uniform_in_space() -> None:
         ({"dim": 3}, "dim=3"),
         ({"kernel": "box"}, "bump"),
         ({"misspecification": 3.0}, "at most half of that"),
+        ({"misspecification": float("nan")}, "misspecification=nan"),
         ({"actions": 1}, "actions=1"),
     ],
 )

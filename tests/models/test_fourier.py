@@ -1,5 +1,8 @@
 """Conditional random Fourier features: conventions by hand, recovery on known densities, checks of input."""
 
+import json
+import subprocess
+import sys
 from math import erf, pi, sqrt
 
 import numpy as np
@@ -131,19 +134,88 @@ def test_effective_dimension_counts_the_independent_distributions():
     assert effective_dimension(mixed) == 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"state_dim": 0}, "state_dim=0"),
-        ({"frequencies": 0}, "frequencies=0"),
-        ({"radius": 0.0}, "radius=0.0"),
-        ({"seed": -1}, "seed=-1"),
-    ],
-)
-def test_bad_sizes_are_refused(arguments, message):
-    given = {"state_dim": 1, "frequencies": 8, "radius": 1.0, **arguments}
-    with pytest.raises(InvalidInput, match=message):
-        optac.ConditionalFourierFeatures(**given)
+ODD_CALLS = {
+    "state_dim=0": "F(0, 8, 1.0)",
+    "state_dim=a": "F('a', 8, 1.0)",
+    "state_dim=1.5": "F(1.5, 8, 1.0)",
+    "state_dim=True": "F(True, 8, 1.0)",
+    "state_dim=None": "F(None, 8, 1.0)",
+    "frequencies=0": "F(1, 0, 1.0)",
+    "frequencies=nan": "F(1, nan, 1.0)",
+    "frequencies=inf": "F(1, inf, 1.0)",
+    "frequencies=x": "F(1, 'x', 1.0)",
+    "radius=0": "F(1, 8, 0)",
+    "radius=-1": "F(1, 8, -1)",
+    "radius=nan": "F(1, 8, nan)",
+    "radius=inf": "F(1, 8, inf)",
+    "radius=x": "F(1, 8, 'x')",
+    "radius=None": "F(1, 8, None)",
+    "seed=None": "F(1, 8, 1.0, seed=None)",
+    "seed=-1": "F(1, 8, 1.0, seed=-1)",
+    "no volume": "F(2, 8, 1e200)",
+    "2d = 16": "F(1, 8, 1.0).inner_products(np.zeros(15), np.zeros((3, 1)))",
+    "2d = 16, the": "F(1, 8, 1.0).translated(np.zeros(14), np.zeros((3, 1)))",
+    "the one feature": "F(1, 8, 1.0).translated(np.zeros((2, 16)), np.zeros((3, 1)))",
+    "phi holds": "F(1, 8, 1.0).inner_products(np.full(16, nan), np.zeros((3, 1)))",
+    "differ in length": "F(1, 8, 1.0).mu([[1.0], [1.0, 2.0]])",
+    "dtype": "F(1, 8, 1.0).mu([['a']])",
+    "characteristic": "F(1, 8, 1.0).phi_exact(lambda t: np.full(8, nan))",
+    "(0, 16)": "effective_dimension(np.zeros((0, 16)))",
+    "got ()": "effective_dimension(1.0)",
+    "tolerance=nan": "effective_dimension(np.ones((2, 4)), nan)",
+    "tolerance=2": "effective_dimension(np.ones((2, 4)), 2)",
+    "zeta=nan": "propose_fourier_size(nan, **sizes)",
+    "zeta=x": "propose_fourier_size('x', **sizes)",
+    "delta=1": "propose_fourier_size(0.1, **sizes, delta=1)",
+    "unknown bound 'sure'": "propose_fourier_size(0.1, **sizes, bound='sure')",
+    "smoothness=2.5": "propose_fourier_size(0.1, **{**sizes, 'smoothness': 2.5})",
+    "next_samples=-1": "FourierChoice(next_samples=-1)",
+    "radius=nan is": "FourierChoice(radius=nan)",
+    "frequencies=0 is": "optac.solve(optac.make_problem('smooth-walk'), iterations=1, frequencies=0)",
+    "tolerance=0": "optac.solve(optac.make_problem('smooth-walk'), iterations=1, tolerance=0)",
+    "candidates=x": "optac.solve(optac.make_problem('smooth-walk'), iterations=1, candidates='x')",
+    "misspecification=nan": "optac.make_problem('smooth-walk', misspecification=nan)",
+    "misspecification=x": "optac.make_problem('smooth-walk', misspecification='x')",
+    "misspecification=-1": "optac.make_problem('smooth-walk', misspecification=-1)",
+    "misspecification=inf": "optac.make_problem('smooth-walk', misspecification=inf)",
+    "dim=1.5": "optac.make_problem('smooth-walk', dim=1.5)",
+    "horizon=nan": "optac.make_problem('smooth-walk', horizon=nan)",
+}
+"""what the message must say → the call"""
+
+SCRIPT = """
+import json, sys
+from math import inf, nan
+import numpy as np
+import optac
+from optac import ConditionalFourierFeatures as F
+from optac.errors import InvalidInput
+from optac.models import FourierChoice, effective_dimension, propose_fourier_size
+
+sizes = {"state_dim": 1, "smoothness": 3, "derivative_norm": 10.0, "density_bound": 1.0}
+said = {}
+for message, call in json.load(sys.stdin).items():
+    try:
+        said[message] = f"nothing was raised: {eval(call)}"
+    except InvalidInput as refusal:
+        said[message] = f"InvalidInput: {refusal}"
+    except Exception as error:
+        said[message] = f"{type(error).__name__}: {error}"
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, str]:
+    """As a user meets them: the checks of types that these tests run under would answer first."""
+    command = [sys.executable, "-c", SCRIPT]
+    run = subprocess.run(command, input=json.dumps(ODD_CALLS), capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("message", ODD_CALLS)
+def test_odd_arguments_are_refused_with_what_is_allowed(answers, message) -> None:
+    assert answers[message].startswith("InvalidInput: ") and message in answers[message]
 
 
 def test_bad_arrays_are_refused():

@@ -10,10 +10,9 @@ from optac.algorithms.catalogue import Algorithm, traits
 from optac.algorithms.settings import converted
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, SmoothWalk
+from optac.mdp.parameters import whole_number
 from optac.models import FiniteClass, FourierChoice, SimplexClass, truth_among_decoys, walk_among_decoys
 from optac.oracles import ModelClass
-
-LARGEST = 10**12
 
 
 def rounds_of(
@@ -31,19 +30,6 @@ def rounds_of(
     if cap < horizon:
         raise InvalidInput(f"episodes={cap} is less than one round, which plays {horizon}; raise it")
     return cap // horizon if asked is None else min(asked, cap // horizon)
-
-
-def whole_number(name: str, value: Any, *, least: int) -> int:
-    """The value as an int, or an error that says what is allowed."""
-    try:
-        number = int(value)
-        if isinstance(value, bool | str) or number != value or not least <= number <= LARGEST:
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(
-            f"{name}={value} is not valid; {name} must be a whole number, at least {least}"
-        ) from None
-    return number
 
 
 def check_reachability(problem: Problem, algorithm: str) -> None:
@@ -87,7 +73,7 @@ def chosen_class(
                 f"the model class of {problem.name} is a list of candidate kernels, model_class=finite, whose rank "
                 "follows from the Fourier features; set candidates, frequencies, radius or next_samples instead"
             )
-        return walk_among_decoys(problem, candidates, fourier)
+        return walk_among_decoys(problem, whole_number("candidates", candidates, least=1), fourier)
     needs_list = traits(algorithm).finite_class
     chosen: ModelClass
     if model_class is None:

@@ -14,12 +14,13 @@ appendix has; without it the product is √d too large. The estimate can be nega
 
 import warnings
 from collections.abc import Callable
-from math import gamma, inf, pi
+from math import gamma, pi
 
 import numpy as np
 from jaxtyping import Complex, Float, Shaped
 
 from optac.errors import InvalidInput
+from optac.mdp.parameters import positive_number, whole_number
 
 PRACTICAL_DIMENSION = 3
 BLOCK = 1 << 20
@@ -38,17 +39,10 @@ class ConditionalFourierFeatures:
     """
 
     def __init__(self, state_dim: int, frequencies: int, radius: float, seed: int = 0) -> None:
-        _require_whole("state_dim", state_dim, least=1)
-        _require_whole("frequencies", frequencies, least=1)
-        _require_whole("seed", seed, least=0)
-        if not 0 < radius < inf:
-            raise InvalidInput(
-                f"radius={radius} is not valid; the radius W of the frequency ball is positive and finite"
-            )
-        self.state_dim = int(state_dim)
-        self.frequencies = int(frequencies)
-        self.radius = float(radius)
-        self.seed = int(seed)
+        self.state_dim = whole_number("state_dim", state_dim, least=1)
+        self.frequencies = whole_number("frequencies", frequencies, least=1)
+        self.radius = positive_number("radius", radius)
+        self.seed = whole_number("seed", seed, least=0)
         self.volume = ball_volume(self.state_dim, self.radius)
         self.w = uniform_in_ball(self.state_dim, self.frequencies, self.radius, self.seed)
         if self.state_dim > PRACTICAL_DIMENSION:
@@ -119,6 +113,10 @@ class ConditionalFourierFeatures:
                 f"the characteristic function must return (..., d) with d = {self.frequencies} for the (d, D) "
                 f"array it is given; it returned {coefficients.shape}"
             )
+        if not np.isfinite(coefficients).all():
+            raise InvalidInput(
+                "the characteristic function returned a number that is not finite; E[exp(i tᵀs')] is at most 1"
+            )
         return self._context(coefficients)
 
     def translated(
@@ -129,7 +127,12 @@ class ConditionalFourierFeatures:
         For a family s' = m(s,a) + ξ the N samples of ξ are turned into features once, not once a pair.
         """
         moves = self._checked(offsets, "offsets", "(..., D)", least=1, most=None)
-        coefficients = phi[0::2] + 1j * phi[1::2]
+        centre = self._checked_features(phi)
+        if centre.ndim != 1:
+            raise InvalidInput(
+                f"phi must be the one feature (2d,) of the noise at 0; got {centre.shape}. Move each apart"
+            )
+        coefficients = centre[0::2] + 1j * centre[1::2]
         moved = coefficients * np.exp(-1j * self._phases(moves))
         return _interleaved(moved)
 
@@ -144,6 +147,7 @@ class ConditionalFourierFeatures:
     ) -> Float[np.ndarray, "*batch point"]:
         """φᵀμ(s') at every state, μ computed in blocks."""
         points = self._checked(states, "states", "(M, D)", least=2, most=2)
+        phi = self._checked_features(phi)
         rows = max(1, BLOCK // self.frequencies)
         blocks = [phi @ self.mu(points[i : i + rows]).T for i in range(0, len(points), rows)]
         return np.concatenate(blocks, axis=-1) if blocks else np.empty((*phi.shape[:-1], 0))
@@ -158,15 +162,20 @@ class ConditionalFourierFeatures:
     def _context(self, coefficients: np.ndarray) -> np.ndarray:
         return _interleaved(coefficients) * (self.volume / np.sqrt(self.frequencies))
 
+    def _checked_features(self, phi: np.ndarray) -> np.ndarray:
+        array = _real_array(phi, "phi")
+        if array.ndim == 0 or array.shape[-1] != self.dimension:
+            raise InvalidInput(
+                f"phi must have shape (..., 2d) with 2d = {self.dimension}, the features of these frequencies; "
+                f"got {array.shape}"
+            )
+        return array
+
     def _checked(self, values: np.ndarray, name: str, shape: str, least: int, most: int | None) -> np.ndarray:
-        array = np.asarray(values)
-        if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
-            raise InvalidInput(f"{name} must be an array of real numbers; got dtype {array.dtype}")
+        array = _real_array(values, name)
         if not least <= array.ndim <= (most or array.ndim) or array.shape[-1] != self.state_dim:
             raise InvalidInput(f"{name} must have shape {shape} with D = {self.state_dim}; got {array.shape}")
-        if not np.isfinite(array).all():
-            raise InvalidInput(f"{name} holds a number that is not finite; states are finite points of R^D")
-        return array.astype(float, copy=False)
+        return array
 
 
 def effective_dimension(phi: Float[np.ndarray, "*batch feature"], tolerance: float = 1e-6) -> int:
@@ -174,13 +183,25 @@ def effective_dimension(phi: Float[np.ndarray, "*batch feature"], tolerance: flo
 
     Meant for exact coefficients: the noise of N samples adds directions of size N^{−1/2} that are no structure.
     """
-    singular = np.linalg.svd(phi.reshape(-1, phi.shape[-1]), compute_uv=False)
+    features = _real_array(phi, "phi")
+    if features.ndim == 0 or features.size == 0:
+        raise InvalidInput(
+            f"phi must have shape (..., 2d) with at least one feature; got {features.shape}, whose span is nothing"
+        )
+    tolerance = positive_number("tolerance", tolerance, below=1.0)
+    singular = np.linalg.svd(features.reshape(-1, features.shape[-1]), compute_uv=False)
     return int((singular > tolerance * singular[0]).sum())
 
 
 def ball_volume(dim: int, radius: float) -> float:
     """Vol(B_W) = π^{D/2} W^D / Γ(D/2 + 1)."""
-    return pi ** (dim / 2) * radius**dim / gamma(dim / 2 + 1)
+    try:
+        return pi ** (dim / 2) * radius**dim / gamma(dim / 2 + 1)
+    except OverflowError:
+        raise InvalidInput(
+            f"the ball of radius {radius:g} in R^{dim} has no volume that a double can hold; Fourier features are for "
+            f"D up to {PRACTICAL_DIMENSION}"
+        ) from None
 
 
 def uniform_in_ball(dim: int, count: int, radius: float, seed: int) -> Float[np.ndarray, "frequency dim"]:
@@ -194,11 +215,18 @@ def uniform_in_ball(dim: int, count: int, radius: float, seed: int) -> Float[np.
     return directions * (norms / np.linalg.norm(directions, axis=-1))[:, None]
 
 
+def _real_array(values: np.ndarray, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidInput(f"{name} must be an array of real numbers; its rows differ in length") from None
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise InvalidInput(f"{name} must be an array of real numbers; got dtype {array.dtype}")
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} holds a number that is not finite")
+    return array.astype(float, copy=False)
+
+
 def _interleaved(coefficients: np.ndarray) -> np.ndarray:
     """(Re g₁, Im g₁, Re g₂, …): a complex array seen as pairs of floats."""
     return np.ascontiguousarray(coefficients).view(float)
-
-
-def _require_whole(name: str, value: int, *, least: int) -> None:
-    if isinstance(value, bool) or value != int(value) or value < least:
-        raise InvalidInput(f"{name}={value} is not valid; {name} must be a whole number, at least {least}")

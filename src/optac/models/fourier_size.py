@@ -13,12 +13,14 @@ most M·Vol(B_W) instead of Vol(B_W)² (Parseval). Bernstein's inequality with t
 """
 
 from dataclasses import dataclass
-from math import ceil, gamma, inf, log, pi, sqrt
+from math import ceil, gamma, log, pi, sqrt
 from typing import Literal
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, unknown_name
+from optac.mdp.parameters import positive_number, whole_number
 from optac.models.fourier import ConditionalFourierFeatures, ball_volume
 
+BOUNDS = ("proved", "typical")
 PHASES_A_SECOND = 2e7
 """cosines and sines of float64 phases one core of a small machine computes a second; for the estimate only"""
 
@@ -80,15 +82,15 @@ def propose_fourier_size(
 
     m is `smoothness`, C_m `derivative_norm`, M `density_bound`. Without `bound="proved"` only typically so.
     """
-    for name, value in (
-        ("zeta", zeta),
-        ("derivative_norm", derivative_norm),
-        ("density_bound", density_bound),
-        ("points", points),
-        ("delta", delta),
-    ):
-        if not 0 < value < inf:
-            raise InvalidInput(f"{name}={value} is not valid; {name} must be positive and finite")
+    zeta = positive_number("zeta", zeta)
+    state_dim = whole_number("state_dim", state_dim, least=1)
+    smoothness = whole_number("smoothness", smoothness, least=1)
+    derivative_norm = positive_number("derivative_norm", derivative_norm)
+    density_bound = positive_number("density_bound", density_bound)
+    points = positive_number("points", points)
+    delta = positive_number("delta", delta, below=1.0)
+    if bound not in BOUNDS:
+        raise unknown_name("bound", str(bound), BOUNDS)
     if smoothness <= state_dim:
         raise InvalidInput(
             f"smoothness={smoothness} is too small; (A2) needs m > D = {state_dim}, else the truncation error W^(D-m) "

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
+from optac.mdp.parameters import positive_number, whole_number
 from optac.models.fourier import ConditionalFourierFeatures
 
 MEAN_CELLS = {1: 256, 2: 48}
@@ -35,6 +36,12 @@ class FourierChoice:
     """N, samples of the noise for the empirical coefficients; 0 takes the exact ones"""
     tolerance: float = 1e-3
     """singular values below this share of the largest are left out"""
+
+    def __post_init__(self) -> None:
+        whole_number("frequencies", self.frequencies, least=1)
+        positive_number("radius", self.radius)
+        whole_number("next_samples", self.next_samples, least=0)
+        positive_number("tolerance", self.tolerance, below=1.0)
 
 
 class KernelFeatures:
