@@ -87,8 +87,9 @@ def save(
 ) -> None:
     """Write a policy: the layers from observation to the mean before tanh, and the bounds of the actions.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all; one that can't be written is refused before anything else.
     """
+    _check_file(Path(file))
     arrays: dict[str, Any] = {"action_low": action_low, "action_high": action_high}
     for index, (weight, bias) in enumerate(layers):
         arrays |= {f"weight_{index}": weight, f"bias_{index}": bias}
@@ -114,6 +115,13 @@ def load(file: str | os.PathLike[str]) -> Policy:
             f"{os.fspath(file)!r} is not a policy: {error}. `optac export DIR FILE.npz` writes one."
         ) from error
     return _policy({name.removesuffix(".npy"): array for name, array in arrays.items()})
+
+
+def _check_file(file: Path) -> None:
+    if file.suffix != ".npz":
+        raise InvalidInput(f"a policy is exported to a file that ends in .npz, not {str(file)!r}.")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"the folder {str(file.parent)!r} for the policy does not exist; make it first.")
 
 
 def _write(file: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

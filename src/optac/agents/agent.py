@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from optac.agents import checkpoint, snapshot
 from optac.agents.algorithm import algorithm
-from optac.agents.learner import ActionScale, Env, begin
+from optac.agents.learner import Env, begin
 from optac.agents.progress import Progress
 from optac.agents.settings import CRFFSACSettings, SACSettings, choose
 from optac.agents.store import learner_of
@@ -47,18 +47,6 @@ class Agent:
     def parameters_sha256(self) -> str:
         """A hash of every trained array."""
         return snapshot.parameters_sha256(self._learner)
-
-    @property
-    def actor_layers(self) -> tuple[tuple[Float[np.ndarray, "_ _"], Float[np.ndarray, " _"]], ...]:
-        """The layers from an observation to the mean before tanh, ELU between them."""
-        *hidden, (weight, bias) = self._learner.policy.layers
-        act = bias.size // 2
-        return (*hidden, (weight[:, :act], bias[:act]))
-
-    @property
-    def action_scale(self) -> ActionScale:
-        """The map from [−1, 1] to the environment's actions."""
-        return self._learner.actions
 
     def learn(self: Made, steps: int, callback: Callable[[Row], bool | None] | None = None) -> Made:
         """Take `steps` more steps. `callback` gets each row of metrics and stops the training with False."""
@@ -109,6 +97,10 @@ class Agent:
             rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
         meta |= {"env": env, "rows": self.rows, "replay_saved": replay}
         checkpoint.save(Path(path), arrays, meta, own_rows=rows)
+
+    def export(self, file: Path | str) -> None:
+        """Write the deterministic policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
+        self._learner.export(Path(file))
 
     @classmethod
     def load(cls: type[Made], path: Path | str, env: Env | str | None = None, *, threads: int = 1) -> Made:

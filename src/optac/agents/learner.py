@@ -7,6 +7,7 @@ actions are rescaled from [−1, 1] to the environment's bounds; nothing but fin
 import math
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -15,6 +16,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from jaxtyping import Float
 
+from optac import numpy_policy
 from optac.agents.algorithm import Algorithm, State, fresh
 from optac.agents.deadline import deadline
 from optac.agents.host_policy import HostPolicy
@@ -106,6 +108,18 @@ class Learner:
         means = {f"train/{name}": total / self.info_count for name, total in self.info_sums.items()}
         self.info_sums, self.info_count = {}, 0
         return means
+
+    def export(self, file: Path) -> None:
+        """Write the deterministic policy to `file`, an .npz that needs numpy alone."""
+        *hidden, (weight, bias) = self.policy.layers
+        act = bias.size // 2  # the other half is the deviation's
+        numpy_policy.save(
+            file,
+            layers=[*hidden, (weight[:, :act], bias[:act])],
+            activation="elu",
+            action_low=self.actions.low,
+            action_high=self.actions.high,
+        )
 
     def _interact(self) -> None:
         settings = self.chosen.settings

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optac import numpy_policy
 from optac.environments.video import record
-from optac.errors import InvalidInput
 from optac.experiments.training import open_learner
 
 Notice = Callable[[str], None]
@@ -17,20 +15,8 @@ Notice = Callable[[str], None]
 
 def export_policy(run: Path, file: Path, *, on_notice: Notice = print) -> dict[str, Any]:
     """Write the deterministic policy of a run's newest sound checkpoint to `file`, an .npz for numpy alone."""
-    if file.suffix != ".npz":
-        raise InvalidInput(f"a policy is exported to a file that ends in .npz, not {str(file)!r}.")
-    if not file.parent.is_dir():
-        raise InvalidInput(f"the folder {str(file.parent)!r} for the policy does not exist; make it first.")
     _, config, learner = open_learner(run, on_notice)
-    *hidden, (weight, bias) = learner.policy.layers
-    act = bias.size // 2  # the other half is the deviation's
-    numpy_policy.save(
-        file,
-        layers=[*hidden, (weight[:, :act], bias[:act])],
-        activation="elu",
-        action_low=learner.actions.low,
-        action_high=learner.actions.high,
-    )
+    learner.export(file)
     return _about(config, learner) | {"policy": str(file)}
 
 
