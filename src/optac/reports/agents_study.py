@@ -29,6 +29,10 @@ class Run:
         """The last step that was evaluated."""
         return max(evaluations(self.rows), default=0)
 
+    def until(self, steps: int) -> "Run":
+        """The same run read no further than `steps`."""
+        return Run(self.config, [row for row in self.rows if int(row["time/total_timesteps"]) <= steps])
+
 
 Groups = dict[str, dict[str, list[Run]]]
 
