@@ -424,6 +424,24 @@ def test_one_core_and_two_give_the_same_parameters(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_full_disk_ends_the_run_and_with_more_room_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
+    """A real file system of 150 kB, mounted for this process and its children alone."""
+    whole, disk = started("sac", tmp_path / "whole", steps=1000), tmp_path / "disk"
+    disk.mkdir()
+    script = 'mount -t tmpfs -o size=150k tmpfs "$0" && "$@"; echo rc=$? >&2; mount -o remount,size=50m "$0" && '
+    script += '"$1" "$2" "$3" "$4" resume "$0/run" --json'
+    words = command("train", ENV, "--agent", "sac", "--steps", 1000, "--seed", 1, "--out", disk / "run")
+    optac = [sys.executable, "-c", RUN, str(HERE)]
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", script, str(disk), *optac, *words],
+        capture_output=True,
+        text=True,
+    )
+    assert "No space left" in done.stderr and "rc=1" in done.stderr, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["parameters_sha256"] == whole.parameters_sha256
+
+
+@pytest.mark.slow
 def test_a_limit_on_file_sizes_ends_the_run_with_a_clear_error(tmp_path: Path) -> None:
     import resource
 

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
-from optac.experiments.run_folder import versions
+from optac.experiments.provenance import provenance
 
 TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000
@@ -86,7 +86,7 @@ def bench_agents(
         "task": {"environment": TASK, "batch_size": BATCH, "width": WIDTH, "updates_per_step": 1},
         "rounds": rounds,
         "steps": steps,
-        "versions": versions(),
+        **provenance("optac bench agents"),
         "missing": [PEERS[name] for name in PEERS if name not in peers],
         "facts": facts,
         "answers": answers,
