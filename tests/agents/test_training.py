@@ -428,7 +428,9 @@ def test_a_full_disk_ends_the_run_and_with_more_room_it_ends_as_if_undisturbed(t
     """A real file system of 150 kB, mounted for this process and its children alone."""
     whole, disk = started("sac", tmp_path / "whole", steps=1000), tmp_path / "disk"
     disk.mkdir()
-    script = 'mount -t tmpfs -o size=150k tmpfs "$0" && "$@"; echo rc=$? >&2; mount -o remount,size=50m "$0" && '
+    script = (
+        'mount -t tmpfs -o size=150k tmpfs "$0" && "$@"; echo rc=$? >&2; mount -o remount,size=50m "$0" && '
+    )
     script += '"$1" "$2" "$3" "$4" resume "$0/run" --json'
     words = command("train", ENV, "--agent", "sac", "--steps", 1000, "--seed", 1, "--out", disk / "run")
     optac = [sys.executable, "-c", RUN, str(HERE)]

@@ -146,6 +146,21 @@ def test_the_camera_follows_the_cheetah(tmp_path):
 
 
 @pytest.mark.video
+def test_the_floor_has_no_end_and_looks_the_same_everywhere():
+    from optac.environments.video import _drawing_environment
+
+    env = _drawing_environment("optac/HalfCheetah-v0")
+    env.reset(seed=0)
+    body, below_the_feet = env.unwrapped, []
+    for place in (0.0, 400.0):
+        body.set_state(np.concatenate([[place], body.init_qpos[1:]]), body.init_qvel)
+        below_the_feet.append(env.render()[430:].astype(float))
+    env.close()
+    near, far = below_the_feet
+    assert far.std() > 50 and far.mean() == pytest.approx(near.mean(), rel=0.2)  # black and light tiles
+
+
+@pytest.mark.video
 @pytest.mark.filterwarnings("ignore:.*symmetric and normalized")
 @pytest.mark.parametrize("name", TASKS)
 def test_check_env_passes_with_pictures(name, monkeypatch):

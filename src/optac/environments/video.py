@@ -121,7 +121,22 @@ def _drawing_environment(name: str) -> gymnasium.Env[Any, Any]:
         cameras = [renderer.model.camera(index).name for index in range(renderer.model.ncam)]
         if renderer.camera_id == -1 and "track" in cameras:
             renderer.camera_id = cameras.index("track")
+        _draw_planes_without_end(renderer.model)
     return env
+
+
+def _draw_planes_without_end(model: Any) -> None:
+    """Draw a floor wherever the body runs: a plane's physics has no end, and with size 0 its picture has none.
+
+    A texture's repeats are per plane where it ends and per metre where it does not.
+    """
+    import mujoco
+
+    for plane in np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE):
+        sides, material = 2 * model.geom_size[plane, :2], model.geom_matid[plane]
+        if sides.all() and material >= 0 and not model.mat_texuniform[material]:
+            model.mat_texrepeat[material] /= sides
+        model.geom_size[plane, :2] = 0.0
 
 
 def _probe_backend() -> None:
