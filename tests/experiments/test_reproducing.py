@@ -5,10 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from optac.algorithms.catalogue import REWARD_FREE
 from optac.cli import main
 from optac.errors import InvalidInput
 from optac.experiments import oracle_hierarchy, scaling, table1
+from optac.experiments.measuring import measured
 from optac.experiments.reproducing import EXPERIMENTS, cells_of, reproduce
+from optac.mdp import make_problem
+from optac.reports import lower_bound
 from optac.reports import scaling as scaling_report
 from optac.reports import table1 as table1_report
 from optac.reports.reproduction import log_slope, slope_interval
@@ -33,11 +37,39 @@ def test_table1_has_twenty_seeds_and_ten_of_the_dear_ones() -> None:
     assert set(table1_report.ORDER) == set(table1.VARIANTS)
 
 
-def test_report_knows_the_sizes_of_the_hard_points() -> None:
-    for point, parameters in scaling.HARD_POINTS.items():
-        size = parameters["horizon"] * parameters["rank"] * parameters["actions"] / parameters["epsilon"] ** 2
-        assert scaling_report.HARD_SIZES[point] == pytest.approx(size)
+def test_report_knows_the_points_of_the_experiment() -> None:
     assert scaling_report.BUDGET == scaling.BUDGET and set(scaling_report.FACTORS) == set(scaling.SWEEPS)
+    assert tuple(scaling.HARD_POINTS) == lower_bound.POINTS and set(lower_bound.REWARD_FREE) == set(
+        REWARD_FREE
+    )
+    assert scaling.hard_size(scaling.HARD_POINTS["base"]) == pytest.approx(2 * 6 * 3 / 0.2**2)
+
+
+def test_lower_bound_ladder_is_read_at_fixed_budgets(monkeypatch) -> None:
+    """Hd|A|/ε² = 900 at the base point: N = 28 and 225, in rounds of H = 2 episodes, or a run a rung."""
+    monkeypatch.setattr(scaling, "HARD_LADDER", (1 / 32, 1 / 4))
+    anytime = scaling.measure_hard("base", "ucbvi", 0)
+    assert [rung["episodes"] for rung in anytime["rungs"]] == [28, 224] and anytime["within"] == 0.1
+    whole = measured(make_problem("lower-bound", seed=0), "ucbvi", seed=0, episodes=225, epsilon=0.1)
+    assert anytime["rungs"][-1]["last_gap"] == whole["curve"][-1][2]
+    committed = scaling.measure_hard("base", "moffle", 0)
+    assert [rung["c"] for rung in committed["rungs"]] == [1 / 4]
+    assert "η_min" in scaling.measure_hard("H×3", "moffle", 0)["refused"]
+
+
+def test_lower_bound_counts_from_the_rung_on_that_finds_three_secrets_in_four() -> None:
+    """Gaps of four secrets at c = ¼, ½, 1, 2; a lucky early success does not count, a missing rung is a failure."""
+
+    def run(*gaps):
+        rungs = [{"c": c, "last_gap": gap} for c, gap in zip((0.25, 0.5, 1.0, 2.0), gaps, strict=True)]
+        return {"within": 0.1, "rungs": [rung for rung in rungs if rung["last_gap"] is not None]}
+
+    runs = [run(0, 0.3, 0, 0), run(0, 0.3, 0.1, 0), run(0, 0, 0, 0.3), run(None, 0, 0.2, 0)]
+    assert lower_bound.needed(runs, "last_gap") == 1.0
+    assert lower_bound.needed([run(None, 0, 0, 0)], "last_gap") == 0.5
+    assert lower_bound.needed([run(0, 0, 0, 0.3)], "last_gap") == np.inf
+    low, middle, high = lower_bound.needed_interval(runs, "last_gap")
+    assert low <= middle == 1.0 <= high
 
 
 def test_experiment_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None:

@@ -5,7 +5,7 @@ reward-free one returns nothing before its end, so it gets a ladder of budgets n
 one row at the end of each rung.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -44,9 +44,8 @@ def measured(
             problem,
             algorithm,
             arguments,
-            episodes=episodes,
+            budgets=[episodes // 2 ** (rungs - 1 - rung) for rung in range(rungs)],
             epsilon=epsilon,
-            rungs=rungs,
             stop_early=stop_at != "end",
         )
     run = prepare(problem, algorithm, episodes=episodes, **arguments)
@@ -69,27 +68,58 @@ def measured(
     }
 
 
+def at_budgets(
+    problem: Problem, algorithm: str, budgets: Sequence[int], *, seed: int, **settings: Any
+) -> list[Row]:
+    """What an algorithm would return after each of the budgets, smallest first; too small a budget has no row.
+
+    One run read at every budget, or a run a budget for an algorithm that returns nothing before its end.
+    """
+    arguments = {"seed": seed, "keep_members": False, **settings}
+    if algorithm in REWARD_FREE:
+        found = {
+            budget: result.history[-1] for budget, result in _rungs(problem, algorithm, arguments, budgets)
+        }
+    else:
+        found = {}
+
+        def look(row: Row) -> bool:
+            found.update({budget: row for budget in budgets if row["episodes"] <= budget})
+            return False
+
+        prepare(problem, algorithm, episodes=budgets[-1], **arguments)(until=look)
+    return [{"budget": budget, **_standing(row)} for budget, row in sorted(found.items())]
+
+
+def _rungs(
+    problem: Problem, algorithm: str, arguments: Mapping[str, Any], budgets: Sequence[int]
+) -> Iterator[tuple[int, Result]]:
+    """A run a budget, from the smallest up; a budget too small to divide is left out, unless all are."""
+    divided = False
+    for budget in budgets:
+        try:
+            result = prepare(problem, algorithm, episodes=budget, **arguments)()
+        except InvalidInput:
+            if budget == budgets[-1] and not divided:
+                raise
+            continue
+        divided = True
+        yield budget, result
+
+
 def _ladder(
     problem: Problem,
     algorithm: str,
     arguments: Mapping[str, Any],
     *,
-    episodes: int,
+    budgets: Sequence[int],
     epsilon: float,
-    rungs: int,
     stop_early: bool,
 ) -> Row:
-    """A run a rung, from the smallest budget up; a budget too small to divide is left out."""
+    """One row a rung, up to the first within ε where the rest is not asked for."""
     rows: list[Row] = []
     summary: Row = {}
-    for rung in range(rungs):
-        budget = episodes // 2 ** (rungs - 1 - rung)
-        try:
-            result = prepare(problem, algorithm, episodes=budget, **arguments)()
-        except InvalidInput:
-            if rung == rungs - 1 and not rows:
-                raise
-            continue
+    for _, result in _rungs(problem, algorithm, arguments, budgets):
         summary = _summary(result)
         rows.append(result.history[-1])
         if stop_early and result.gap <= epsilon:
@@ -122,13 +152,18 @@ def _cost(row: Row) -> Row:
 
 def _point(row: Mapping[str, Any]) -> list[int | float]:
     """[episodes, gap, last gap, SL calls, seconds]."""
-    return [
-        row["episodes"],
-        round(row["gap"], 6),
-        round(row["last_gap"], 6),
-        row["bill"]["SL"],
-        round(row["seconds"], 4),
-    ]
+    return list(_standing(row).values())
+
+
+def _standing(row: Mapping[str, Any]) -> dict[str, int | float]:
+    """Where a run stood at a row of its history."""
+    return {
+        "episodes": row["episodes"],
+        "gap": round(row["gap"], 6),
+        "last_gap": round(row["last_gap"], 6),
+        "SL": row["bill"]["SL"],
+        "time/run": round(row["seconds"], 4),
+    }
 
 
 def _thinned(history: list[Row]) -> list[Row]:

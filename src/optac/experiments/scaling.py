@@ -11,7 +11,7 @@ from typing import Any
 
 from optac.algorithms.catalogue import ALGORITHMS
 from optac.errors import InvalidInput
-from optac.experiments.measuring import Row, measured
+from optac.experiments.measuring import Row, at_budgets, measured
 from optac.experiments.study import Cell
 from optac.mdp import make_problem
 
@@ -32,7 +32,7 @@ SWEEPS: Mapping[str, Mapping[float, tuple[str, Mapping[str, Any], float]]] = {
     "1/ε": {round(1 / e, 1): ("random-simplex", SIMPLEX, e) for e in (0.2, 0.1, 0.05, 0.025)},
 }
 
-# The hard instance at a base point and with each factor doubled, or ε halved.
+# The hard instance at a base point and with one factor doubled or tripled, or ε halved.
 HARD_BASE: Mapping[str, Any] = {"horizon": 2, "rank": 6, "actions": 3, "epsilon": 0.2}
 HARD_POINTS: Mapping[str, Mapping[str, Any]] = {
     "base": HARD_BASE,
@@ -41,6 +41,8 @@ HARD_POINTS: Mapping[str, Mapping[str, Any]] = {
     "ε/2": {**HARD_BASE, "epsilon": 0.1},
     "H×3": {**HARD_BASE, "horizon": 6},
 }
+HARD_LADDER = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""N·ε²/(Hd|A|) of every rung"""
 
 
 def cells() -> list[Cell]:
@@ -103,20 +105,24 @@ def measure_mixture(algorithm: str, seed: int) -> Row:
 
 
 def measure_hard(point: str, algorithm: str, seed: int) -> Row:
-    """Episodes until the last policy is within half of the instance's ε; an algorithm may refuse the instance."""
+    """The gap after N = c·Hd|A|/ε² episodes for every c of the ladder; an algorithm may refuse the instance.
+
+    The seed draws the secret. N is read at fixed budgets, not when the gap is first small: a policy that wanders
+    over so few secrets soon hits the right one by chance, without knowing it.
+    """
     parameters = HARD_POINTS[point]
     about = {"kind": "hard", "point": point, "algorithm": algorithm, "seed": seed}
+    budgets = {round(c * hard_size(parameters)): c for c in HARD_LADDER}
+    problem = make_problem("lower-bound", **parameters, seed=seed)
     try:
-        row = measured(
-            make_problem("lower-bound", **parameters, seed=seed),
-            algorithm,
-            seed=seed,
-            episodes=BUDGET,
-            epsilon=parameters["epsilon"] / 2,
-            rungs=RUNGS,
-            stop_at="last",
-        )
+        rungs = at_budgets(problem, algorithm, list(budgets), seed=seed)
     except InvalidInput as refusal:
         return {**about, "refused": str(refusal)}
-    del row["curve"]
-    return {**about, **row}
+    within = parameters["epsilon"] / 2
+    return {**about, "within": within, "rungs": [{"c": budgets[rung["budget"]], **rung} for rung in rungs]}
+
+
+def hard_size(parameters: Mapping[str, Any]) -> float:
+    """Hd|A|/ε², the order of the lower bound."""
+    horizon, rank, actions = parameters["horizon"], parameters["rank"], parameters["actions"]
+    return float(horizon * rank * actions / parameters["epsilon"] ** 2)

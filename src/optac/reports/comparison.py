@@ -93,6 +93,30 @@ def comparison_table(rows: Sequence[Row], epsilon: float, episodes: int) -> tupl
     return columns, lines
 
 
+LADDER_COLUMNS = ["algorithm", "rung", "episodes", "gap", "SL", "seconds", "within ε"]
+
+
+def ladder_table(rows: Sequence[Row], epsilon: float) -> list[list[str]]:
+    """A line a rung of every explore-then-commit algorithm: what a run of that budget returned."""
+    lines = []
+    for name, runs in grouped([row for row in rows if row["ladder"]]).items():
+        for rung in range(max(len(run["curve"]) for run in runs)):
+            points = [run["curve"][rung] for run in runs if rung < len(run["curve"])]
+            episodes, gaps, _, calls, seconds = zip(*points, strict=True)
+            lines.append(
+                [
+                    name,
+                    str(rung + 1),
+                    cell(episodes),
+                    cell(gaps, digits=3),
+                    cell(calls),
+                    cell(seconds, digits=2),
+                    f"{sum(gap <= epsilon for gap in gaps)}/{len(gaps)}",
+                ]
+            )
+    return lines
+
+
 TABLE_NOTES = (
     "median [interquartile range] over seeds; (k/n): only k of n runs came within ε, the others are censored; "
     "the bill and the seconds are those up to ε for the last policy, else of the whole run",
@@ -122,8 +146,10 @@ def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: f
                 _draw_ladder(axis, runs, column, MARKERS[index % len(MARKERS)], **style)
             else:
                 _draw_curve(axis, runs, column, **style)
-    for axis, label in zip(axes, ("episodes played", "SL calls", "seconds"), strict=True):
-        axis.axhline(epsilon, color="0.5", linewidth=0.8, linestyle=":")
+    for axis, label in zip(
+        axes, ("episodes played", "SL calls paid", "seconds, the learner's own"), strict=True
+    ):
+        axis.axhline(epsilon, color="0.5", linewidth=0.8, linestyle=":", label=f"ε = {epsilon:g}")
         axis.set(xscale="log", xlabel=label)
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.25)
@@ -154,14 +180,20 @@ def show_comparison(
     text = (
         f"# {title}\n\n{markdown_table(columns, lines)}\n" + "\n".join(f"- {note}" for note in notes) + "\n"
     )
+    ladders = ladder_table(rows, epsilon)
+    if ladders:
+        text += f"\n## Explore, then commit: one row a rung\n\n{markdown_table(LADDER_COLUMNS, ladders)}"
     (path / "table.md").write_text(text, encoding="utf-8")
     figure = comparison_figure(rows, path / "gaps.png", title=title, epsilon=epsilon)
     if not quiet:
         show_table(title, columns, lines)
+        if ladders:
+            show_table("explore, then commit: one row a rung", LADDER_COLUMNS, ladders)
         print("\n".join(notes))
         print(f"written to {path}: table.md, {figure.name}, {figure.with_suffix('.svg').name}")
     return {
         "table": [dict(zip(columns, line, strict=True)) for line in lines],
+        "ladders": [dict(zip(LADDER_COLUMNS, line, strict=True)) for line in ladders],
         "left_out": dict(left_out),
         "figure": str(figure),
     }
@@ -188,10 +220,13 @@ def save(figure: Any, path: Path) -> Path:
 
 
 def _draw_curve(axis: Any, runs: Sequence[Row], column: int, *, color: str, label: str) -> None:
-    """Stepwise medians on a common grid: at x, a run stands where its last point at or before x stood."""
+    """Stepwise medians on a common grid: at x, a run stands where its last point at or before x stood.
+
+    A run stands at its first point before it, and stays at its last: nothing more is played.
+    """
     curves = [np.asarray(run["curve"], dtype=float) for run in runs]
-    start = max(curve[0, column] for curve in curves)
-    end = min(curve[-1, column] for curve in curves)
+    start = min(curve[0, column] for curve in curves)
+    end = max(curve[-1, column] for curve in curves)
     grid = np.geomspace(max(start, 1e-3), max(end, start, 1e-3) * (1 + 1e-9), 120)
     for gap_column, line in ((1, "-"), (2, "--")):
         values = np.stack(
@@ -224,7 +259,9 @@ def _draw_ladder(axis: Any, runs: Sequence[Row], column: int, marker: str, *, co
         middle,
         yerr=[middle - low, high - middle],
         fmt=marker,
-        markersize=5,
+        markersize=7,
+        markerfacecolor="none",
+        markeredgewidth=1.4,
         color=color,
         label=label,
         capsize=2,

@@ -155,10 +155,16 @@ def _figure(kinds: Mapping[str, Sequence[Row]], path: Path) -> Path:
     calls.set(yscale="log", xlabel="parameters d", ylabel="SL calls", title="CP by covering: gᵈ models")
     actions = max(row["actions"] for row in kinds["growth"])
     groups = _by([row for row in kinds["growth"] if row["actions"] == actions], "horizon")
-    for name, colour in (("PE constant", PALETTE[0]), ("PP constant", PALETTE[1])):
+    for name, colour, size in (("PE constant", PALETTE[0], 9), ("PP constant", PALETTE[1], 4)):
         middle = [float(np.median([run["growth"][name] for run in runs])) for runs in groups.values()]
         growth.plot(
-            list(groups), middle, "o-", color=colour, label=f"{name.split()[0]}, measured (worst sign)"
+            list(groups),
+            middle,
+            "o-",
+            color=colour,
+            markersize=size,
+            linewidth=size / 3,
+            label=f"{name.split()[0]}, measured (worst sign)",
         )
         bound = [
             float(np.median([run["bound"][name.split()[0]] for run in runs])) for runs in groups.values()
@@ -180,6 +186,7 @@ def _figure(kinds: Mapping[str, Sequence[Row]], path: Path) -> Path:
         axis.legend(frameon=False, fontsize="small")
     seeds = len(next(iter(by_horizon.values())))
     figure.suptitle(
-        f"Random low-rank problems (S = 10, d = 3), median over {seeds} instances", fontsize="medium"
+        f"Random low-rank problems (S = 10, d = 3): median over {seeds} instances; bars: interquartile range",
+        fontsize="medium",
     )
     return save(figure, path)
