@@ -9,7 +9,9 @@ import numpy as np
 
 from optac.algorithms.certificate import Certificate, certify
 from optac.algorithms.handle import Handle
-from optac.algorithms.result import Learnt, Result
+from optac.algorithms.learnt import Learnt
+from optac.algorithms.result import Result
+from optac.algorithms.states import AlgorithmState, PlayingState, RollInState
 from optac.array_types import Probabilities
 from optac.errors import InvalidInput
 from optac.mdp import MixturePolicy, Problem, SmoothWalk
@@ -73,7 +75,7 @@ class Accounts:
         self.history: list[Row] = []
         self.stopped = False
 
-    def add(self, k: int, before: Any, after: Any, info: Any, seconds: float) -> None:
+    def add(self, k: int, before: AlgorithmState, after: AlgorithmState, info: Any, seconds: float) -> None:
         """Iteration k went from state `before` to `after`."""
         self._seconds += seconds
         self._iterations = k + 1
@@ -89,7 +91,8 @@ class Accounts:
             self._report()
             self.history.append({**row, "gap": None, "last_gap": None})
             return
-        self._pending.append(_Played(before.policy, getattr(after, "deployed", None), row))
+        assert isinstance(before, PlayingState) and isinstance(after, PlayingState)
+        self._pending.append(_Played(before.policy, after.deployed, row))
         if self._keep:
             self._members.append(before.policy)
         if len(self._pending) == EVALUATION_BATCH:
@@ -125,15 +128,16 @@ class Accounts:
         if self._watch.progress and self.history:
             self._watch.progress(self.history[-1])
 
-    def result(self, identity: Row, state: Any) -> Result:
+    def result(self, identity: Row, state: PlayingState) -> Result:
         """Of an algorithm whose policies were played: their mixture and the last."""
         self._require_a_round()
         self._value_pending(state.policy, last=True)
         policy = MixturePolicy(self._members, size=self._iterations, policy=self._problem.policy)
         value = self._value_sum / self._iterations
-        return self._result(identity, state, policy, value, self._members, state.bill)
+        last = state.policy if state.deployed is None else state.deployed
+        return self._result(identity, state, policy, value, last, self._members, state.bill)
 
-    def planned_result(self, identity: Row, state: Any, learnt: Learnt) -> Result:
+    def planned_result(self, identity: Row, state: AlgorithmState, learnt: Learnt) -> Result:
         """Of a reward-free algorithm: the policy planned for the problem's rewards, that planning billed."""
         self._require_a_round()
         started = time.perf_counter()
@@ -150,7 +154,8 @@ class Accounts:
             last_gap=gap,
         )
         self._report()
-        return self._result(identity, state, MixturePolicy([planned]), value, [planned], bill, learnt)
+        policy = MixturePolicy([planned])
+        return self._result(identity, state, policy, value, planned, [planned], bill, learnt)
 
     def _require_a_round(self) -> None:
         if not self._iterations:
@@ -159,15 +164,14 @@ class Accounts:
     def _result(
         self,
         identity: Row,
-        state: Any,
+        state: AlgorithmState,
         policy: MixturePolicy,
         value: float,
+        last_policy: Probabilities,
         members: list[Probabilities],
         bill: Bill,
         learnt: Learnt | None = None,
     ) -> Result:
-        last_policy = members[-1] if learnt else getattr(state, "deployed", state.policy)
-        model = getattr(state, "model", None)
         certificate = self._certificate(state, members)
         return Result(
             problem=self._problem.name,
@@ -181,21 +185,22 @@ class Accounts:
             iterations=self._iterations,
             bill=bill,
             seconds=self._seconds,
-            coverage=_coverage(self._problem, model, self._handle.rho),
+            coverage=_coverage(self._problem, state.model, self._handle.rho),
             certificate=certificate.bound,
             certificate_bill=certificate.bill,
-            model=model,
+            model=state.model,
             history=self.history,
             learnt=learnt,
         )
 
-    def _certificate(self, state: Any, members: list[Probabilities]) -> Certificate:
+    def _certificate(self, state: AlgorithmState, members: list[Probabilities]) -> Certificate:
         """Of an algorithm that keeps a model, a bonus and the visits behind them, which a continuous state has not."""
-        model, bonus, data = (getattr(state, name, None) for name in ("model", "bonus", "data"))
-        if not members or model is None or bonus is None or not isinstance(data, TransitionData):
+        if not members or not isinstance(state, RollInState) or state.model is None:
             return Certificate(None, Bill())
-        visits = data.counts.sum(axis=-1)
-        return certify(model, bonus, visits, self._handle.rewards, self._handle.initial, members)
+        if not isinstance(state.data, TransitionData):
+            return Certificate(None, Bill())
+        visits = state.data.counts.sum(axis=-1)
+        return certify(state.model, state.bonus, visits, self._handle.rewards, self._handle.initial, members)
 
 
 def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> float | None:

@@ -11,9 +11,9 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.result import Learnt
+from optac.algorithms.learnt import Learnt
+from optac.algorithms.states import AlgorithmState
 from optac.errors import unknown_name
-from optac.oracles import Bill
 
 ALGORITHMS: Mapping[str, tuple[str, str]] = {
     "opt-ac": (
@@ -83,14 +83,6 @@ REWARD_FREE = ("raffle", "flambe", "moffle", "spanrl")
 def traits(name: str) -> Traits:
     """The traits of a named algorithm."""
     return TRAITS.get(name, Traits())
-
-
-@runtime_checkable
-class AlgorithmState(Protocol):
-    """Every algorithm's state has the bill so far; those that are not reward-free, the policy played next."""
-
-    @property
-    def bill(self) -> Bill: ...
 
 
 @runtime_checkable

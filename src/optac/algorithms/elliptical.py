@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.array_types import Phi, QValues
+from optac.errors import InvalidInput
 from optac.models import KernelData, LowRankModel, TransitionData
 
 
@@ -21,6 +22,12 @@ class BonusSettings(Protocol):
 
     @property
     def optimistic_ties(self) -> bool: ...
+
+
+def checked_ridge(lam: float) -> None:
+    """Refuse a ridge of 0, under which Λ may have no inverse."""
+    if not lam > 0:
+        raise InvalidInput(f"lam={lam} is not valid; lam must be above 0, or Λ may have no inverse")
 
 
 def elliptical_bonus(

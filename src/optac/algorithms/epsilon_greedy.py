@@ -2,7 +2,7 @@
 
 Each round plays H episodes of the greedy policy, every action uniform with probability ε, refits the table
 of frequencies and plans in it. What was never seen leads nowhere: its continuation is worth 0, so nothing
-is explored but by chance.
+is explored but by chance. The last policy is the greedy one, which one would deploy.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from optac.algorithms.handle import Handle, Sizes
-from optac.array_types import Counts, Probabilities
-from optac.mdp.policies import uniform_policy
+from optac.algorithms.states import TableState as State
 from optac.models import LowRankModel, SimplexClass
 from optac.models.data import add_transitions
-from optac.oracles import Bill, maximum_likelihood, plan
+from optac.oracles import maximum_likelihood, plan
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,6 @@ PRESETS = {"practical": constant, "theory": constant}
 
 
 @dataclass(frozen=True)
-class State:
-    """The policy played next, the greedy one behind it, the counts, what was paid."""
-
-    policy: Probabilities
-    deployed: Probabilities
-    """the greedy policy: what one would deploy, and the result's last policy"""
-    counts: Counts
-    bill: Bill
-
-
-@dataclass(frozen=True)
 class Info:
     """What a row of the history says of a round."""
 
@@ -57,15 +45,13 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    uniform = uniform_policy(*shape)
-    return State(uniform, uniform, np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+    return State.first(handle)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """Play, fit, plan."""
     counts = state.counts.copy()
-    add_transitions(counts, handle.play(state.policy[None], np.zeros(handle.horizon, dtype=np.int64)))
+    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
     frequencies = SimplexClass(rank=handle.states)
     model, sl_bill = maximum_likelihood(frequencies, counts, None, slack=0.0, rng=rng)
     seen = LowRankModel(
@@ -75,4 +61,4 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     policy = (1 - settings.epsilon) * planned.policy + settings.epsilon / handle.actions
     value = float(handle.initial @ planned.q_values[0].max(axis=-1))
     bill = state.bill + sl_bill + pp_bill
-    return State(policy, planned.policy, counts, bill), Info(planned_value=value)
+    return State(policy=policy, deployed=planned.policy, counts=counts, bill=bill), Info(planned_value=value)

@@ -25,14 +25,14 @@ import numpy as np
 
 from optac.algorithms.elliptical_planner import elliptical_planner
 from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.learnt import Learnt, learnt_model
 from optac.algorithms.policy_cover import Cover, play_cover, uniform_after
-from optac.algorithms.result import Learnt
-from optac.array_types import Counts, Probabilities, Rewards
-from optac.errors import InvalidInput, RunFailed
+from optac.algorithms.states import AlgorithmState, no_counts
+from optac.array_types import Counts
+from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
-from optac.models import LowRankModel
 from optac.models.data import add_transitions
-from optac.oracles import Bill, maximum_likelihood, plan
+from optac.oracles import maximum_likelihood
 
 ACCURACY = 0.1
 
@@ -83,15 +83,13 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next round needs, and what was paid so far."""
+@dataclass(frozen=True, kw_only=True)
+class State(AlgorithmState):
+    """The cover that the next round rolls in with, the data, and P̂ of the round before."""
 
     cover: Cover
     """for every step h < H the planner's policies, uniform after h"""
     counts: Counts
-    model: LowRankModel | None
-    bill: Bill
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,7 @@ def init(settings: Settings, handle: Handle) -> State:
             f"flambe plays n episodes for each of {max(1, handle.horizon - 1)} steps a round; "
             "the cap on episodes leaves n < 1: raise it, or lower iterations"
         )
-    counts = np.zeros((*shape, handle.states), dtype=np.int64)
-    return State((uniform_policy(*shape)[None],), counts, None, Bill())
+    return State(cover=(uniform_policy(*shape)[None],), counts=no_counts(handle))
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -139,20 +136,12 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         )
         cover.append(uniform_after(covered.policies, h))
     info = Info(float(model.log_likelihood.sum()), planner_steps, capped)
-    return State(tuple(cover), counts, model, bill), info
+    return State(cover=tuple(cover), counts=counts, model=model, bill=bill), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:
     """The model, in which any reward is planned by one PP call, and the planner's policies."""
-    model = state.model
-    if model is None:
-        raise RunFailed("flambe has fitted no model yet; let it run for a round")
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        planned, bill = plan(model, rewards)
-        return planned.policy, bill
-
-    return Learnt(policy_for, features=model.phi, cover=state.cover)
+    return learnt_model("flambe", state.model, state.cover)
 
 
 def _share(sizes: Sizes) -> int:

@@ -6,7 +6,8 @@ The algorithm sees a handle; the loop alone holds the truth, with which it value
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import wraps
+from typing import Any, ParamSpec, cast
 
 import numpy as np
 
@@ -22,50 +23,12 @@ from optac.algorithms.inputs import (
 )
 from optac.algorithms.result import Result
 from optac.algorithms.settings import resolved_settings
+from optac.algorithms.states import PlayingState
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, SmoothWalk
 from optac.mdp.parameters import whole_number
 
-
-def solve(
-    problem: Problem,
-    algorithm: str = "opt-ac",
-    *,
-    iterations: int | None = None,
-    episodes: int | None = None,
-    seed: int = 0,
-    preset: str = "practical",
-    model_class: str | Sequence[Any] | None = None,
-    rank: int | None = None,
-    candidates: int = 64,
-    rho: Any = None,
-    keep_members: bool = True,
-    progress: Callable[[Row], None] | None = None,
-    **settings: Any,
-) -> Result:
-    """Run an algorithm on a problem and value what it returns exactly.
-
-    `iterations` are the outer rounds, `episodes` caps what is played; `seed` is the learner's. `model_class`:
-    "simplex" (rank `rank`, the problem's by default), "finite" (the truth among `candidates`; the default of
-    moffle and spanrl), or a list of problems or (phi, mu). `rho`: a distribution (S, A), uniform by default.
-    `progress` is called with rows of the history as they come. Further settings are the
-    algorithm's own constants, over the preset's.
-    """
-    run = prepare(
-        problem,
-        algorithm,
-        iterations=iterations,
-        episodes=episodes,
-        seed=seed,
-        preset=preset,
-        model_class=model_class,
-        rank=rank,
-        candidates=candidates,
-        rho=rho,
-        keep_members=keep_members,
-        **settings,
-    )
-    return run(progress)
+Arguments = ParamSpec("Arguments")
 
 
 def prepare(
@@ -81,6 +44,7 @@ def prepare(
     candidates: int = 64,
     rho: Any = None,
     keep_members: bool = True,
+    progress: Callable[[Row], None] | None = None,
     **settings: Any,
 ) -> "PreparedRun":
     """A run of `solve` with every argument checked and nothing played yet."""
@@ -103,7 +67,7 @@ def prepare(
     )
     chosen = resolved_settings(module, preset, handle.sizes(rounds), settings)
     rng = np.random.default_rng(learner_seed)
-    return PreparedRun(problem, algorithm, seed, rounds, handle, chosen, rng, keep_members)
+    return PreparedRun(problem, algorithm, seed, rounds, handle, chosen, rng, keep_members, progress)
 
 
 @dataclass(frozen=True)
@@ -118,12 +82,9 @@ class PreparedRun:
     settings: Any
     rng: np.random.Generator
     keep_members: bool
+    progress: Callable[[Row], None] | None = None
 
-    def __call__(
-        self,
-        progress: Callable[[Row], None] | None = None,
-        until: Callable[[Row], bool] | None = None,
-    ) -> Result:
+    def __call__(self, until: Callable[[Row], bool] | None = None) -> Result:
         """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes."""
         module = load_algorithm(self.algorithm)
         accounts = Accounts(
@@ -132,7 +93,7 @@ class PreparedRun:
             rounds=self.rounds,
             reward_free=self.algorithm in REWARD_FREE,
             keep_members=self.keep_members,
-            watch=Watch(progress, until),
+            watch=Watch(self.progress, until),
         )
         state = module.init(self.settings, self.handle)
         for k in range(self.rounds):
@@ -143,10 +104,31 @@ class PreparedRun:
                 break
             accounts.add(k, state, next_state, info, time.perf_counter() - started)
             state = next_state
-            if accounts.stopped or getattr(state, "finished", False):
+            if accounts.stopped or state.finished:
                 break
         identity = {"algorithm": self.algorithm, "seed": self.seed, "settings": self.settings}
         if self.algorithm in REWARD_FREE:
             learnt = cast(RewardFreeAlgorithm, module).learnt(self.settings, state)
             return accounts.planned_result(identity, state, learnt)
-        return accounts.result(identity, state)
+        return accounts.result(identity, cast(PlayingState, state))
+
+
+def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Arguments, Result]:
+    """`solve`, which takes what `prepare` takes: the list of arguments stands once."""
+
+    @wraps(prepared, assigned=())
+    def solve(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Run an algorithm on a problem and value what it returns exactly.
+
+        `iterations` are the outer rounds, `episodes` caps what is played; `seed` is the learner's. `model_class`:
+        "simplex" (rank `rank`, the problem's by default), "finite" (the truth among `candidates`; the default of
+        moffle and spanrl), or a list of problems or (phi, mu). `rho`: a distribution (S, A), uniform by default.
+        `progress` is called with rows of the history as they come. Further settings are the
+        algorithm's own constants, over the preset's.
+        """
+        return prepared(*args, **kwargs)()
+
+    return solve
+
+
+solve = _run_at_once(prepare)

@@ -18,12 +18,12 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import elliptical_norms
+from optac.algorithms.elliptical import checked_ridge, elliptical_norms
 from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.states import TableState as State
 from optac.algorithms.ucbvi import still_to_come
-from optac.array_types import Counts, Phi, Probabilities, QValues, Rewards
+from optac.array_types import Counts, Phi, QValues, Rewards
 from optac.errors import InvalidInput
-from optac.mdp.policies import uniform_policy
 from optac.models.data import add_transitions, second_moments
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
@@ -37,6 +37,9 @@ class Settings:
     """β, multiplies the elliptical norm of a feature"""
     lam: float
     """λ, the ridge"""
+
+    def __post_init__(self) -> None:
+        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
@@ -59,15 +62,6 @@ PRESETS = {"practical": practical, "theory": theory}
 
 
 @dataclass(frozen=True)
-class State:
-    """The policy played next, the counts, what was paid."""
-
-    policy: Probabilities
-    counts: Counts
-    bill: Bill
-
-
-@dataclass(frozen=True)
 class Info:
     """What a row of the history says of a round."""
 
@@ -76,8 +70,7 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+    return State.first(handle)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -89,7 +82,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     bonus, q_values = optimistic_regressions(settings, handle.features, counts, handle.rewards)
     bill = state.bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
-    return State(greedy(q_values, rng), counts, bill), info
+    return State(policy=greedy(q_values, rng), counts=counts, bill=bill), info
 
 
 def optimistic_regressions(

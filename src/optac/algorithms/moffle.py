@@ -29,14 +29,11 @@ import numpy as np
 
 from optac.algorithms.class_regression import fitted_q_iteration
 from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.min_max_features import explained_forms, learn_feature
-from optac.algorithms.policy_cover import Cover, Policies, play_cover, uniform_after
-from optac.algorithms.result import Learnt
-from optac.array_types import Counts, Phi, Probabilities, Rewards
-from optac.errors import InvalidInput
+from optac.algorithms.layers import LayerState
+from optac.algorithms.learnt import Learnt
+from optac.algorithms.policy_cover import Policies, play_cover, uniform_after
+from optac.array_types import Counts, Phi
 from optac.mdp.policies import uniform_policy
-from optac.models import FiniteClass
-from optac.models.data import add_transitions
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
 
@@ -86,21 +83,9 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next step's round needs, and what was paid so far."""
-
-    layer: int
-    finished: bool
-    counts: Counts
-    """D_h of the steps explored so far"""
-    features: Phi
-    """φ̂_h of the steps explored so far"""
-    cover: Cover
-    """for every step explored the planner's policies, uniform after it"""
-    candidates: np.ndarray
-    """Φ"""
-    bill: Bill
+@dataclass(frozen=True, kw_only=True)
+class State(LayerState):
+    """`cover` holds for every step explored the planner's policies, uniform after it."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +101,8 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    if not isinstance(handle.model_class, FiniteClass):
-        raise InvalidInput(
-            "moffle works on a list of candidate features; give it model_class=finite or a list"
-        )
-    if settings.samples < 1 or settings.rollouts < 1:
-        raise InvalidInput("the cap on episodes leaves moffle less than one episode a stage; raise it")
-    shape = handle.horizon, handle.states, handle.actions
-    counts = np.zeros((*shape, handle.states), dtype=np.int64)
-    candidates = handle.model_class.features
-    return State(0, False, counts, candidates[0].copy(), (), candidates, Bill())
+    fewest = min(settings.samples, settings.rollouts)
+    return State.first("moffle", handle, (), fewest_episodes=fewest)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -140,16 +117,10 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         uniform_steps=range(max(0, h - 2), h + 1),
         rng=rng,
     )
-    counts = state.counts.copy()
-    collected = np.zeros_like(counts)
-    add_transitions(collected, played)
-    counts[h] = collected[h]
-    next_step = min(h + 1, handle.horizon - 1)
-    forms = explained_forms(state.candidates[:, h], state.candidates[:, next_step], counts[h])
-    learnt_feature = learn_feature(forms, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
-    features = state.features.copy()
-    features[h] = state.candidates[learnt_feature.candidate, h]
-    bill = state.bill + learnt_feature.bill
+    counts, features, chosen = state.learn(
+        played, tolerance=settings.tolerance, max_rounds=settings.max_rounds
+    )
+    bill = state.bill + chosen.bill
     last_cover = handle.horizon - 5  # step h's cover serves step h + 3, and the last step explored is H − 2
     found, capped = _uniform(handle), False
     if h <= last_cover:
@@ -157,25 +128,27 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         bill = bill + planner_bill
     info = Info(
         layer=h,
-        feature_gap=learnt_feature.gap,
-        adversarial_rounds=learnt_feature.rounds,
-        rounds_capped=learnt_feature.capped,
+        feature_gap=chosen.gap,
+        adversarial_rounds=chosen.rounds,
+        rounds_capped=chosen.capped,
         planner_steps=len(found) if h <= last_cover else 0,
         planner_capped=capped,
     )
     cover = (*state.cover, uniform_after(found, h))
-    finished = h + 1 >= handle.horizon - 1
-    return State(h + 1, finished, counts, features, cover, state.candidates, bill), info
+    return replace(
+        state,
+        layer=h + 1,
+        finished=state.is_last,
+        counts=counts,
+        features=features,
+        cover=cover,
+        bill=bill,
+    ), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:
     """Features, covers, and fitted Q-iteration on the data for any reward."""
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        q_values, bill = fitted_q_iteration(state.candidates, state.counts, rewards)
-        return greedy(q_values, None), bill
-
-    return Learnt(policy_for, features=state.features, cover=state.cover)
+    return state.learnt()
 
 
 def _cover(

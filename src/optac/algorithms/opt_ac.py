@@ -31,13 +31,13 @@ from typing import Literal
 
 import numpy as np
 
+from optac.algorithms.elliptical import checked_ridge
 from optac.algorithms.elliptical import elliptical_bonus as elliptical_bonus
 from optac.algorithms.elliptical import gram_matrix as gram_matrix
 from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.states import RollInState
 from optac.array_types import Probabilities, QValues
-from optac.errors import InvalidInput
-from optac.mdp.policies import uniform_policy
-from optac.models import KernelData, LowRankModel, TransitionData
+from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
 
 
@@ -69,8 +69,7 @@ class Settings:
     """give a pair whose transitions the likelihood leaves free the bonus 1"""
 
     def __post_init__(self) -> None:
-        if not self.lam > 0:
-            raise InvalidInput(f"lam={self.lam} is not valid; lam must be above 0, or Λ may have no inverse")
+        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
@@ -120,20 +119,12 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next iteration needs, and what was paid so far."""
+@dataclass(frozen=True, kw_only=True)
+class State(RollInState):
+    """π⁽ᵏ⁾, the data, θ̂ and b̃ of the iteration before, and the critics' sum."""
 
-    policy: Probabilities
-    """π⁽ᵏ⁾"""
     critic_sum: QValues
     """Σ_{n<k} Q̂_n: with η it is the policy"""
-    data: TransitionData | KernelData
-    model: LowRankModel | None
-    """θ̂ of the iteration before, where the next fit starts"""
-    bonus: QValues
-    """b̃ = min(α‖φ̂‖, 1) under that model, for the certificate"""
-    bill: Bill
 
 
 @dataclass(frozen=True)
@@ -146,15 +137,7 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    return State(
-        policy=uniform_policy(*shape),
-        critic_sum=np.zeros(shape),
-        data=handle.model_class.empty_data(*shape),
-        model=None,
-        bonus=np.ones(shape),
-        bill=Bill(),
-    )
+    return State.first(handle, critic_sum=np.zeros((handle.horizon, handle.states, handle.actions)))
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -176,7 +159,8 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         mean_bonus=float(bonus.mean()),
         optimistic_value=float(handle.initial @ (state.policy[0] * critic.q_values[0]).sum(axis=-1)),
     )
-    return State(policy, critic_sum, data, model, bonus, state.bill + sl_bill + pe_bill), info
+    bill = state.bill + sl_bill + pe_bill
+    return State(policy=policy, critic_sum=critic_sum, data=data, model=model, bonus=bonus, bill=bill), info
 
 
 def mirror_descent(critic_sum: QValues, eta: float) -> Probabilities:

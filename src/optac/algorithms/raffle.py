@@ -22,15 +22,12 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import elliptical_bonus
+from optac.algorithms.elliptical import checked_ridge, elliptical_bonus
 from optac.algorithms.handle import Handle, Sizes
+from optac.algorithms.learnt import Learnt, learnt_model
 from optac.algorithms.rep_ucb import practical_alpha
-from optac.algorithms.result import Learnt
-from optac.array_types import Probabilities, QValues, Rewards
-from optac.errors import RunFailed
-from optac.mdp.policies import uniform_policy
-from optac.models import LowRankModel, TransitionData
-from optac.oracles import Bill, maximum_likelihood, plan
+from optac.algorithms.states import RollInState
+from optac.oracles import maximum_likelihood, plan
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,9 @@ class Settings:
     """fit every transition of an episode, not only the one at the roll-in's step"""
     optimistic_ties: bool
     """give a pair whose transitions the likelihood leaves free the bonus 1"""
+
+    def __post_init__(self) -> None:
+        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
@@ -88,19 +88,11 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next round needs, and what was paid so far."""
+@dataclass(frozen=True, kw_only=True)
+class State(RollInState):
+    """π_{n−1}, the data, P̂ and the bonus of the round before, and n − 1; `finished` once the test said yes."""
 
-    policy: Probabilities
-    """π_{n−1}, played next"""
-    data: TransitionData
-    model: LowRankModel | None
-    bonus: QValues
-    rounds: int
-    finished: bool
-    """the stopping test said yes"""
-    bill: Bill
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,8 +106,7 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    return State(uniform_policy(*shape), TransitionData.empty(*shape), None, np.ones(shape), 0, False, Bill())
+    return State.first(handle)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -123,7 +114,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     played = handle.roll_in(state.policy)
     data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
     model, sl_bill = maximum_likelihood(
-        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+        handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
     bonus = elliptical_bonus(settings, model, data)
     planned, pp_bill = plan(model, bonus, ceiling=1.0, rng=rng)
@@ -132,18 +123,17 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     width = 2 * sqrt(handle.actions * error_bound) + 2 * sqrt(handle.actions * settings.zeta / rounds)
     finished = settings.epsilon > 0 and width <= settings.epsilon
     info = Info(float(model.log_likelihood.sum()), float(bonus.mean()), error_bound)
-    bill = state.bill + sl_bill + pp_bill
-    return State(planned.policy, data, model, bonus, rounds, finished, bill), info
+    return State(
+        policy=planned.policy,
+        data=data,
+        model=model,
+        bonus=bonus,
+        rounds=rounds,
+        finished=finished,
+        bill=state.bill + sl_bill + pp_bill,
+    ), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:
     """The model, in which any reward is planned by one PP call."""
-    model = state.model
-    if model is None:
-        raise RunFailed("raffle has fitted no model yet; let it run for a round")
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        planned, bill = plan(model, rewards)
-        return planned.policy, bill
-
-    return Learnt(policy_for, features=model.phi)
+    return learnt_model("raffle", state.model)

@@ -10,7 +10,8 @@ Differs from the paper:
 - The original is discounted and draws its states by geometric stopping; here every step h has its own
   roll-in RI(π, h), so a round plays H episodes, as in the finite-horizon form the Opt-AC paper compares with.
 - The last step has no Gram matrix and no bonus, its transitions enter no value (see Opt-AC).
-- `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC.
+- `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC. Without the latter the fit takes both
+  tuples of a roll-in whose action is uniform, D ∪ D', but that D of the last step, which would need RI(π, H + 1).
 - Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
   α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1.
 - The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
@@ -22,12 +23,11 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import elliptical_bonus
+from optac.algorithms.elliptical import checked_ridge, elliptical_bonus
 from optac.algorithms.handle import Handle, Sizes
-from optac.array_types import Probabilities, QValues
-from optac.mdp.policies import uniform_policy
-from optac.models import LowRankModel, TransitionData
-from optac.oracles import Bill, maximum_likelihood, plan
+from optac.algorithms.states import RollInState
+from optac.models import TransitionData
+from optac.oracles import maximum_likelihood, plan
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,9 @@ class Settings:
     """fit every transition of an episode, not only the one at the roll-in's step"""
     optimistic_ties: bool
     """give a pair whose transitions the likelihood leaves free the bonus 1"""
+
+    def __post_init__(self) -> None:
+        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
@@ -90,16 +93,11 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next round needs, and what was paid so far."""
+@dataclass(frozen=True, kw_only=True)
+class State(RollInState):
+    """π_{n−1}, the data, and P̂ and the bonus of the round before."""
 
-    policy: Probabilities
-    """π_{n−1}, played next"""
     data: TransitionData
-    model: LowRankModel | None
-    bonus: QValues
-    bill: Bill
 
 
 @dataclass(frozen=True)
@@ -112,14 +110,13 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    return State(uniform_policy(*shape), TransitionData.empty(*shape), None, np.ones(shape), Bill())
+    return State.first(handle)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """Roll in, fit, add the bonus, plan; ties are broken at random, or symmetric bonuses would all pick action 0."""
     played = handle.roll_in(state.policy)
-    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
+    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories, step_before=True)
     model, sl_bill = maximum_likelihood(
         handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
     )
@@ -130,4 +127,5 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         mean_bonus=float(bonus.mean()),
         optimistic_value=float(handle.initial @ planned.q_values[0].max(axis=-1)),
     )
-    return State(planned.policy, data, model, bonus, state.bill + sl_bill + pp_bill), info
+    bill = state.bill + sl_bill + pp_bill
+    return State(policy=planned.policy, data=data, model=model, bonus=bonus, bill=bill), info

@@ -1,27 +1,15 @@
 """What `solve` returns."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
-from optac.array_types import Phi, Probabilities, Rewards
+from optac.algorithms.learnt import Learnt
 from optac.errors import InvalidInput
 from optac.mdp import MixturePolicy, TabularPolicy
 from optac.models import LowRankModel
 from optac.oracles import Bill
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """What a reward-free algorithm leaves behind: `policy_for` a reward, and whatever of the rest it learns."""
-
-    policy_for: Callable[[Rewards], tuple[Probabilities, Bill]]
-    features: Phi | None = None
-    cover: tuple[Float[np.ndarray, "_ horizon state action"], ...] = ()
-    """for every step the policies that together reach what can be reached there"""
 
 
 @dataclass(frozen=True)

@@ -28,17 +28,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from optac.algorithms.class_regression import class_regression, fitted_q_iteration
+from optac.algorithms.class_regression import class_regression
 from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.min_max_features import explained_forms, learn_feature
-from optac.algorithms.policy_cover import Cover, play_cover, uniform_after
-from optac.algorithms.result import Learnt
+from optac.algorithms.layers import LayerState
+from optac.algorithms.learnt import Learnt
+from optac.algorithms.policy_cover import play_cover, uniform_after
 from optac.algorithms.robust_spanner import Spanner, robust_spanner
-from optac.array_types import Counts, Phi, Probabilities, Rewards
-from optac.errors import InvalidInput
+from optac.array_types import Probabilities
 from optac.mdp.policies import uniform_policy
-from optac.models import FiniteClass
-from optac.models.data import add_transitions
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
 
@@ -86,21 +83,9 @@ def default_iterations(horizon: int) -> int:
 PRESETS = {"practical": practical, "theory": theory}
 
 
-@dataclass(frozen=True)
-class State:
-    """What the next step's round needs, and what was paid so far."""
-
-    layer: int
-    finished: bool
-    counts: Counts
-    """D_h of the steps explored so far"""
-    features: Phi
-    """φ̂_h of the steps explored so far"""
-    cover: Cover
-    """Ψ_h: the policies that cover the states of step h"""
-    candidates: np.ndarray
-    """Φ"""
-    bill: Bill
+@dataclass(frozen=True, kw_only=True)
+class State(LayerState):
+    """`cover` holds Ψ_h, the policies that cover the states of step h."""
 
 
 @dataclass(frozen=True)
@@ -117,17 +102,9 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    if not isinstance(handle.model_class, FiniteClass):
-        raise InvalidInput(
-            "spanrl works on a list of candidate features; give it model_class=finite or a list"
-        )
-    if min(settings.samples, settings.psdp_samples, settings.estimate_samples) < 1:
-        raise InvalidInput("the cap on episodes leaves spanrl less than one episode a stage; raise it")
-    shape = handle.horizon, handle.states, handle.actions
-    counts = np.zeros((*shape, handle.states), dtype=np.int64)
-    candidates = handle.model_class.features
-    uniform = uniform_policy(*shape)[None]
-    return State(0, False, counts, candidates[0].copy(), (uniform, uniform), candidates, Bill())
+    uniform = uniform_policy(handle.horizon, handle.states, handle.actions)[None]
+    fewest = min(settings.samples, settings.psdp_samples, settings.estimate_samples)
+    return State.first("spanrl", handle, (uniform, uniform), fewest_episodes=fewest)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -136,15 +113,9 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     if state.finished:
         return state, Info(h, 0.0, 0, False, 0, 0, False)
     played = play_cover(handle, (state.cover[h],), settings.samples, uniform_steps=(h,), rng=rng)
-    collected = np.zeros_like(state.counts)
-    add_transitions(collected, played)
-    counts = state.counts.copy()
-    counts[h] = collected[h]
-    next_step = min(h + 1, handle.horizon - 1)
-    forms = explained_forms(state.candidates[:, h], state.candidates[:, next_step], counts[h])
-    chosen = learn_feature(forms, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
-    features = state.features.copy()
-    features[h] = state.candidates[chosen.candidate, h]
+    counts, features, chosen = state.learn(
+        played, tolerance=settings.tolerance, max_rounds=settings.max_rounds
+    )
     bill, cover, spanner = state.bill + chosen.bill, state.cover, None
     if h + 2 <= handle.horizon - 2:
         spanner, spanner_bill = _span(settings, state, features[h], handle, rng)
@@ -159,18 +130,20 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         spanner_rank=spanner.effective_rank if spanner else 0,
         spanner_capped=spanner.capped if spanner else False,
     )
-    finished = h + 1 >= handle.horizon - 1
-    return State(h + 1, finished, counts, features, cover, state.candidates, bill), info
+    return replace(
+        state,
+        layer=h + 1,
+        finished=state.is_last,
+        counts=counts,
+        features=features,
+        cover=cover,
+        bill=bill,
+    ), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:
     """Features, covers, and fitted Q-iteration on the covers' data for any reward."""
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        q_values, bill = fitted_q_iteration(state.candidates, state.counts, rewards)
-        return greedy(q_values, None), bill
-
-    return Learnt(policy_for, features=state.features, cover=state.cover)
+    return state.learnt()
 
 
 def _span(

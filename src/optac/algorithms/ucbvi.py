@@ -19,8 +19,8 @@ from math import log
 import numpy as np
 
 from optac.algorithms.handle import Handle, Sizes
-from optac.array_types import Counts, Probabilities, QValues, Rewards
-from optac.mdp.policies import uniform_policy
+from optac.algorithms.states import TableState as State
+from optac.array_types import QValues, Rewards
 from optac.models import LowRankModel, SimplexClass
 from optac.models.data import add_transitions
 from optac.oracles import Bill, maximum_likelihood
@@ -55,15 +55,6 @@ PRESETS = {"practical": practical, "theory": theory}
 
 
 @dataclass(frozen=True)
-class State:
-    """The policy played next, the counts, what was paid."""
-
-    policy: Probabilities
-    counts: Counts
-    bill: Bill
-
-
-@dataclass(frozen=True)
 class Info:
     """What a row of the history says of a round."""
 
@@ -72,8 +63,7 @@ class Info:
 
 
 def init(settings: Settings, handle: Handle) -> State:
-    shape = handle.horizon, handle.states, handle.actions
-    return State(uniform_policy(*shape), np.zeros((*shape, handle.states), dtype=np.int64), Bill())
+    return State.first(handle)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
@@ -89,7 +79,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     q_values = optimistic_values(model, handle.rewards + bonus, ceilings)
     bill = state.bill + sl_bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
-    return State(greedy(q_values, rng), counts, bill), info
+    return State(policy=greedy(q_values, rng), counts=counts, bill=bill), info
 
 
 def still_to_come(rewards: Rewards) -> np.ndarray:

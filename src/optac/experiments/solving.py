@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +132,7 @@ def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | 
 
     folder.set_status("running")
     try:
-        result = run(keep)
+        result = replace(run, progress=keep)()
     except KeyboardInterrupt as stop:
         name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
         folder.set_status("interrupted", f"stopped by {name}")

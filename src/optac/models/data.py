@@ -36,11 +36,14 @@ class TransitionData:
         """Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ under the model's features, from visit counts."""
         return second_moments(model.phi, self.gram_visits)
 
-    def add_roll_ins(self, played: Trajectories, *, whole_trajectories: bool) -> "TransitionData":
+    def add_roll_ins(
+        self, played: Trajectories, *, whole_trajectories: bool, step_before: bool = False
+    ) -> "TransitionData":
         """The data with one roll-in RI(π, h) for every step h, episode h being the one of step h.
 
-        The fit at h takes the transition at step h of RI(π, h), whose state is one uniform action past π;
-        with `whole_trajectories` every transition of every episode. The Gram matrix at h takes (s_h, a_h)
+        The fit at h takes the transition at step h of RI(π, h), whose state is one uniform action past π; with
+        `step_before` also the one at step h of RI(π, h + 1), whose state is π's own and whose action is uniform
+        too; with `whole_trajectories` every transition of every episode. The Gram matrix at h takes (s_h, a_h)
         of RI(π, h + 1): there s_h ~ d^π_h and a_h is uniform. The last step has no such roll-in.
         """
         states, actions = played
@@ -53,6 +56,13 @@ class TransitionData:
             here = steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
             np.add.at(counts, here, 1)
         before_last = steps[:-1]
+        if step_before and not whole_trajectories:
+            later = before_last + 1
+            np.add.at(
+                counts,
+                (before_last, states[before_last, later], actions[before_last, later], states[later, later]),
+                1,
+            )
         gram_visits[
             before_last, states[before_last, before_last + 1], actions[before_last, before_last + 1]
         ] += 1
