@@ -1,0 +1,197 @@
+"""What a handful of seeds can say: mean ± std as papers print it, and robust figures with bootstrap intervals.
+
+The estimators are those of Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
+(arXiv:2108.13264): interquartile mean, probability of improvement, performance profile. Intervals resample the seeds
+of each task apart ("stratified"), never whole rows of a table, and come from a fixed seed. Every sample is sorted
+before it is resampled, so that the order of the seeds changes nothing, not even the last digit. Fewer than
+`SEEDS_NEEDED` seeds give no interval: None.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+RESAMPLES = 20_000
+CONFIDENCE = 0.95
+SEEDS_NEEDED = 3
+_SEED = 0
+
+Sample = Sequence[float]
+Samples = Sequence[Sample]
+Values = Float[np.ndarray, "..."]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard deviation over seeds (ddof 1; None for a single seed), as the paper prints them."""
+
+    mean: float
+    std: float | None
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the ends of its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Band:
+    """An estimate with pointwise 95 % intervals along an axis; no ends where the seeds are too few."""
+
+    at: tuple[float, ...]
+    estimate: tuple[float, ...]
+    low: tuple[float, ...] | None
+    high: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean of a minus mean of b with Welch's 95 % interval, and whether that interval leaves zero out."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def verdict(self) -> Literal["higher", "lower", "cannot tell"]:
+        """Whether a is above b as far as the seeds can tell."""
+        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+            return "cannot tell"
+        return "higher" if self.low > 0 else "lower"
+
+
+def summary(values: Sample) -> Summary:
+    """Mean ± std over seeds."""
+    array = np.sort(np.asarray(values, dtype=float))
+    std = float(np.std(array, ddof=1)) if len(array) > 1 else None
+    return Summary(float(np.mean(array)), std, len(array))
+
+
+def interquartile_mean(samples: Samples) -> float:
+    """The mean of the middle half of all scores, those of every task together."""
+    return float(_trimmed(*(np.sort(np.asarray(sample, dtype=float)) for sample in samples)))
+
+
+def iqm_interval(samples: Samples, *, resamples: int = RESAMPLES) -> Interval | None:
+    """The interquartile mean over tasks with its 95 % interval; a sample a task, a score a seed."""
+    return _interval(_trimmed, samples, resamples)
+
+
+def mean_interval(sample: Sample, *, resamples: int = RESAMPLES) -> Interval | None:
+    """The mean over the seeds of one task with its 95 % interval."""
+    return _interval(lambda values, axis=-1: np.mean(values, axis=axis), [sample], resamples)
+
+
+def probability_of_improvement(a: Samples, b: Samples) -> float:
+    """P(X > Y) + ½ P(X = Y) for a run X of a and a run Y of b on the same task, averaged over tasks."""
+    pairs = [np.asarray(sample, dtype=float) for both in zip(a, b, strict=True) for sample in both]
+    return float(_improvement(*pairs))
+
+
+def improvement_interval(a: Samples, b: Samples, *, resamples: int = RESAMPLES) -> Interval | None:
+    """The probability of improvement of a over b with its 95 % interval, both resampled task by task."""
+    pairs = [sample for both in zip(a, b, strict=True) for sample in both]
+    return _interval(_improvement, pairs, resamples)
+
+
+def performance_profile(samples: Samples, thresholds: Sequence[float], *, resamples: int = RESAMPLES) -> Band:
+    """The share of runs that score more than τ, averaged over tasks, at every threshold τ."""
+    marks = np.asarray(thresholds, dtype=float)
+
+    def shares(*tasks: Values, axis: int = -1) -> Any:
+        above = [np.mean(task[None] > marks.reshape(-1, *[1] * task.ndim), axis=-1) for task in tasks]
+        return np.mean(above, axis=0)
+
+    ordered = [np.sort(np.asarray(sample, dtype=float)) for sample in samples]
+    estimate = tuple(map(float, shares(*ordered)))
+    at = tuple(map(float, marks))
+    if _too_few(ordered):
+        return Band(at, estimate, None, None)
+    ends = _bootstrap(shares, ordered, resamples)
+    return Band(at, estimate, tuple(map(float, ends.low)), tuple(map(float, ends.high)))
+
+
+def learning_curve(curves: Sequence[Mapping[int, float]], *, resamples: int = RESAMPLES) -> Band:
+    """The mean over seeds at every step that all of them evaluated, with intervals of that mean.
+
+    A curve maps a step to a return. The mean, not the interquartile mean, so that a curve ends where the table's
+    cell stands.
+    """
+    shared = sorted(set.intersection(*(set(curve) for curve in curves))) if curves else []
+    columns = [[curve[step] for curve in curves] for step in shared]
+    means = tuple(summary(column).mean for column in columns)
+    at = tuple(map(float, shared))
+    if len(curves) < SEEDS_NEEDED or not shared:
+        return Band(at, means, None, None)
+    found = [mean_interval(column, resamples=resamples) for column in columns]
+    ends = [interval for interval in found if interval is not None]
+    return Band(at, means, tuple(end.low for end in ends), tuple(end.high for end in ends))
+
+
+def difference(a: Summary, b: Summary) -> Difference:
+    """Mean of a minus mean of b with Welch's interval, from means and standard deviations alone.
+
+    This is how our seeds are held against a printed mean ± std. Without SEEDS_NEEDED seeds on both sides, or where
+    a side has no spread to speak of (printed without one, or rounded to 0), nothing is told.
+    """
+    from scipy import stats
+
+    gap = a.mean - b.mean
+    if min(a.seeds, b.seeds) < SEEDS_NEEDED or not a.std or not b.std:
+        return Difference(gap, None, None)
+    first, second = a.std**2 / a.seeds, b.std**2 / b.seeds
+    freedom = (first + second) ** 2 / (first**2 / (a.seeds - 1) + second**2 / (b.seeds - 1))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * (first + second) ** 0.5
+    return Difference(gap, gap - reach, gap + reach)
+
+
+def _trimmed(*tasks: Values, axis: int = -1) -> Any:
+    """The mean of what is left when a quarter, rounded down, is cut from either end."""
+    scores = np.sort(np.concatenate(tasks, axis=axis), axis=axis)
+    count = scores.shape[axis]
+    return np.mean(np.take(scores, np.arange(count // 4, count - count // 4), axis=axis), axis=axis)
+
+
+def _improvement(*pairs: Values, axis: int = -1) -> Any:
+    """a's and b's samples turn about, task by task."""
+    shares = []
+    for a, b in zip(pairs[::2], pairs[1::2], strict=True):
+        ahead = a[..., :, None] - b[..., None, :]
+        shares.append(np.mean((ahead > 0) + 0.5 * (ahead == 0), axis=(-2, -1)))
+    return np.mean(shares, axis=0)
+
+
+def _interval(statistic: Callable[..., Any], samples: Samples, resamples: int) -> Interval | None:
+    ordered = [np.sort(np.asarray(sample, dtype=float)) for sample in samples]
+    if _too_few(ordered):
+        return None
+    ends = _bootstrap(statistic, ordered, resamples)
+    return Interval(float(statistic(*ordered)), float(ends.low), float(ends.high))
+
+
+def _bootstrap(statistic: Callable[..., Any], samples: Sequence[Values], resamples: int) -> Any:
+    """scipy's percentile bootstrap, which resamples each sample by itself: the strata are the tasks."""
+    from scipy import stats
+
+    return stats.bootstrap(
+        tuple(samples),
+        statistic,
+        n_resamples=resamples,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        vectorized=True,
+        batch=2_000,
+        rng=np.random.default_rng(_SEED),
+    ).confidence_interval
+
+
+def _too_few(samples: Sequence[Values]) -> bool:
+    return not samples or min(len(sample) for sample in samples) < SEEDS_NEEDED
