@@ -145,6 +145,14 @@ class RunFolder:
         """The rows so far; a torn last line, left by a kill, is not one of them."""
         return self._complete_rows()[0]
 
+    @property
+    def has_torn_line(self) -> bool:
+        """Whether the metrics end in a torn line, which `rows` leaves out."""
+        if not self.metrics_path.exists():
+            return False
+        ends = self._complete_rows()[1]
+        return self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+
     def cut(self, keep: Callable[[Row], bool]) -> int:
         """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
 
@@ -155,7 +163,7 @@ class RunFolder:
         rows, ends = self._complete_rows()
         kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
         end = ends[kept - 1] if kept else 0
-        torn = self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+        torn = self.has_torn_line
         with open(self.metrics_path, "r+b") as file:
             file.truncate(end)
             os.fsync(file.fileno())
@@ -212,16 +220,27 @@ def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> st
 
 
 def versions() -> dict[str, str]:
-    """The versions that a run's numbers depend on; a library that is not installed is left out."""
+    """The versions and the machine that a run's numbers depend on; a library that is not installed is left out."""
     import optac
 
     found = {"optac": optac.__version__, "python": platform.python_version(), "platform": sys.platform}
+    found |= {"processor": _processor(), "cores": str(os.cpu_count())}
     for name in VERSIONED:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def _processor() -> str:
+    """The processor's name, as far as the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

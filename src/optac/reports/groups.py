@@ -1,0 +1,108 @@
+"""Training runs that differ in their seed alone, as one group with its statistics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from optac.experiments.command_lines import changed_settings
+from optac.reports.evidence import TrainingRun
+from optac.reports.paper_table2 import AGENTS
+from optac.reports.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
+
+
+@dataclass(frozen=True)
+class Group:
+    """The seeds of one agent, with one set of settings, in one environment, for one number of steps."""
+
+    environment: str
+    agent: str
+    steps: int
+    label: str
+    runs: tuple[TrainingRun, ...]
+
+    @cached_property
+    def complete(self) -> tuple[TrainingRun, ...]:
+        """The runs that were evaluated at their last step; the others are still on their way."""
+        return tuple(run for run in self.runs if run.is_complete)
+
+    @cached_property
+    def scores(self) -> dict[int, float]:
+        """Seed → last evaluation."""
+        return {run.seed: run.score for run in self.complete}
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """Mean ± std of the last evaluations."""
+        return summary(list(self.scores.values())) if self.scores else None
+
+    @cached_property
+    def iqm(self) -> Interval | None:
+        """Their interquartile mean, with an interval."""
+        return iqm_interval([list(self.scores.values())])
+
+    @cached_property
+    def band(self) -> Band:
+        """The learning curve: of the complete runs, or of all while there are none."""
+        return learning_curve([run.curve for run in self.complete or self.runs])
+
+    @property
+    def warm_up(self) -> int | None:
+        """Random steps before the first update."""
+        found = self.runs[0].config["settings"].get("learning_starts")
+        return found if isinstance(found, int) else None
+
+    @property
+    def has_usual_settings(self) -> bool:
+        """Whether no setting was changed from the preset `default`."""
+        settings = self.runs[0].learning_settings
+        return settings.get("preset", "default") == "default" and not changed_settings(self.agent, settings)
+
+
+def short_name(environment: str) -> str:
+    """`HalfCheetah` of `optac/HalfCheetah-v0`; another namespace's or version's id stays as it is."""
+    name = environment.removeprefix("optac/")
+    return name.removesuffix("-v0") if name != environment else environment
+
+
+def group_runs(runs: Sequence[TrainingRun]) -> list[Group]:
+    """The groups, agents in the paper's order within each environment, told apart by their labels."""
+    found: dict[tuple[Any, ...], list[TrainingRun]] = {}
+    for run in runs:
+        found.setdefault(_key(run), []).append(run)
+    rank = {name: place for place, name in enumerate(AGENTS)}
+    ordered = sorted(
+        found.values(),
+        key=lambda seeds: (seeds[0].environment, rank.get(seeds[0].agent, 9), seeds[0].agent, seeds[0].steps),
+    )
+    return [
+        Group(
+            seeds[0].environment,
+            seeds[0].agent,
+            seeds[0].steps,
+            _label(seeds[0], ordered),
+            tuple(sorted(seeds, key=lambda run: run.seed)),
+        )
+        for seeds in ordered
+    ]
+
+
+def _key(run: TrainingRun) -> tuple[Any, ...]:
+    settings = tuple(sorted((name, repr(value)) for name, value in run.learning_settings.items()))
+    return run.environment, run.agent, run.steps, settings
+
+
+def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]]) -> str:
+    """The agent, and where a rival of the same agent and environment needs it, what sets the group apart."""
+    name = AGENTS.get(run.agent, run.agent)
+    rivals = [
+        seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
+    ]
+    parts = [
+        f"{setting}={value}"
+        for setting, value in sorted(run.learning_settings.items())
+        if any(rival.learning_settings.get(setting) != value for rival in rivals)
+    ]
+    if any(rival.steps != run.steps for rival in rivals):
+        parts.append(f"{run.steps:,} steps")
+    return " · ".join([name, *parts])

@@ -1,0 +1,53 @@
+"""HTML and SVG built from nested elements, every text escaped unless it is markup already.
+
+Names, settings and error messages come from files that anybody may have written.
+"""
+
+from html import escape
+from typing import Any
+
+
+class Markup(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+VOID = {"br", "meta", "path", "line", "rect", "circle", "hr"}
+
+
+def element(tag: str, *children: str, **attributes: Any) -> Markup:
+    """`<tag …>children</tag>`; an attribute's `_` is a `-`, a trailing one keeps Python's words free."""
+    words = "".join(
+        f" {name}" if value is True else f' {name}="{escape(str(value))}"'
+        for name, value in ((key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items())
+        if value is not None and value is not False
+    )
+    if tag in VOID and not children:
+        return Markup(f"<{tag}{words}/>")
+    return Markup(f"<{tag}{words}>{joined(*children)}</{tag}>")
+
+
+def joined(*parts: str) -> Markup:
+    """The parts one after the other."""
+    return Markup("".join(part if isinstance(part, Markup) else escape(part) for part in parts))
+
+
+def table(
+    head: list[str], lines: list[list[str]], *, caption: str | None = None, **attributes: Any
+) -> Markup:
+    """A table that scrolls sideways by itself where the screen is narrow; the first cell of a line names it."""
+    titles = [element("th", title, scope="col") for title in head]
+    body = [
+        element("tr", element("th", line[0], scope="row"), *(element("td", cell) for cell in line[1:]))
+        for line in lines
+    ]
+    parts = [] if caption is None else [element("caption", caption)]
+    whole = element(
+        "table",
+        *parts,
+        element("thead", element("tr", *titles)),
+        element("tbody", *body),
+        **attributes,
+    )
+    return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption or head[0])
