@@ -18,6 +18,7 @@ from optac.commands.compare import add_compare
 from optac.commands.demo import add_demo
 from optac.commands.deploy import add_enjoy, add_export
 from optac.commands.list_names import add_list
+from optac.commands.report import add_report
 from optac.commands.reproduce import add_reproduce
 from optac.commands.solve import add_solve
 from optac.commands.subcommand import Parser
@@ -88,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_export,
         add_compare,
         add_reproduce,
+        add_report,
         add_bench,
     ):
         add(commands)

@@ -125,8 +125,10 @@ def _frame(panel: Panel, x: Axis, y: Axis) -> Markup:
 def tick_text(value: float) -> str:
     """200k for 200,000; small numbers as they are."""
     if value and abs(value) >= 10_000 and value % 1000 == 0:
-        return number(value / 1000).rstrip("0").rstrip(".") + "k" if value % 1e6 else f"{value / 1e6:g}M"
-    return f"{value:,.10g}".replace("-", "−")
+        text = f"{value / 1000:,g}k" if value % 1e6 else f"{value / 1e6:,g}M"
+    else:
+        text = f"{value:,.10g}"
+    return text.replace("-", "−")
 
 
 def _series(series: Series, x: Axis, y: Axis, place: int) -> Markup:

@@ -145,7 +145,7 @@ def _found(folder: Path, notes: list[str]) -> list[Path]:
     if not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; give the folder of a run, of a sweep or of several runs")
     try:
-        empty = not any(os.scandir(folder))
+        empty = not os.listdir(folder)
     except OSError as error:
         raise InvalidInput(
             f"{folder} cannot be read: {error.strerror}; give a folder that you may read"

@@ -199,7 +199,7 @@ def _bill_line(algorithm: str, runs: Sequence[ProvableRun], commands: Commands) 
 
 def provenance_section(training: Sequence[TrainingRun], provable: Sequence[ProvableRun]) -> Markup:
     """Every run with its seed, state, speed and which set of versions and machine made it."""
-    sets = version_sets([run.config for run in (*training, *provable)])
+    sets = version_sets([run.config for run in training] + [run.config for run in provable])
     letters = {text: letter for letter, text in sets.items()}
     lines = [
         [

@@ -27,6 +27,11 @@ class Written:
     files: tuple[Path, ...]
     notes: tuple[str, ...]
 
+    @property
+    def beside(self) -> Path:
+        """The folder of the files."""
+        return self.page.with_suffix("")
+
 
 def write_report(
     folders: Sequence[Path], out: Path, *, title: str = "Report", steps: dict[str, int] | None = None

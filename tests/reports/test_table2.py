@@ -1,0 +1,102 @@
+"""Ours beside the paper's: the numbers, who is better, whether the seeds can tell, what is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from optac.reports.evidence import gather
+from optac.reports.groups import group_runs
+from optac.reports.numbers import mean_std, number
+from optac.reports.paper_table2 import PAPER, RANDOM_RETURNS, TASKS, normalised
+from optac.reports.statistics import Summary
+from optac.reports.table2 import STEPS, latex, markdown, missing_markdown, paper_cells
+from tests.reports.training_runs import write_run
+
+
+def cells_of(folder: Path, **options):
+    return paper_cells(group_runs(gather([folder]).training), **options)
+
+
+def test_four_seeds_well_above_the_paper_can_tell(tmp_path: Path) -> None:
+    for seed, value in enumerate((5900.0, 6000.0, 6100.0, 6200.0)):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(0.0, value))
+        write_run(tmp_path / f"c{seed}", "crffsac", seed=seed, returns=(0.0, value))
+    ((sac, crffsac, bonus),) = cells_of(tmp_path)
+    # 6050 ± 129.1 against 4994 ± 99: √(129.1²/4 + 99²/4) = 81.3, times t(97.5 %, 5.62) = 2.49, is 202.
+    assert sac.verdict == "ours higher, seeds can tell: 1,056 [854, 1,258]"
+    assert crffsac.verdict.startswith("paper’s higher, seeds cannot tell: −102 [")
+    assert bonus.verdict == "missing" and bonus.missing == [0, 1, 2, 3]
+    assert bonus.fill == "optac reproduce table2 --environments optac/HalfCheetah-v0"
+
+
+def test_two_seeds_cannot_tell_and_say_which_are_missing(tmp_path: Path) -> None:
+    for seed in (0, 2):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0 + seed,))
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "ours higher, cannot tell from 2 seeds" and sac.missing == [1, 3]
+
+
+def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
+    for seed in range(4):
+        value = -0.00284 + seed * 1e-6
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(value,), environment="optac/InvertedPendulum-v0")
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "equal, cannot tell: no spread is printed"
+
+
+def test_only_finished_runs_of_the_asked_steps_and_the_default_settings_count(tmp_path: Path) -> None:
+    write_run(tmp_path / "short", returns=(1.0, 2.0))
+    write_run(tmp_path / "going", seed=1, returns=(1.0,), steps=200_000)
+    write_run(tmp_path / "other", seed=2, returns=(1.0,) * 40, batch_size=64)
+    lines = cells_of(tmp_path, steps=STEPS)
+    assert [line[0].environment for line in lines] == list(TASKS)
+    assert all(cell.verdict == "missing" for line in lines for cell in line)
+    write_run(tmp_path / "whole", returns=(7.0,) * 40)
+    counted = cells_of(tmp_path, steps=STEPS)[1][0]
+    assert counted.ours == Summary(7.0, None, 1) and counted.steps == 200_000
+
+
+def test_tables_show_what_is_missing(tmp_path: Path) -> None:
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(4000.0 + seed,))
+    lines = cells_of(tmp_path)
+    text = markdown(lines)
+    assert "| **HalfCheetah**, 5,000 steps | ours | **4,001.0 ± 1.0 (3 seeds)** | **missing** |" in text
+    assert "| | paper | 4994 ± 99 | 6152 ± 657 | 6454 ± 479 |" in text
+    assert "| HalfCheetah | SAC | 3 | `optac reproduce table2" in missing_markdown(lines)
+    assert r"HalfCheetah & ours & 4,001.0 $\pm$ 1.0 (3 seeds) & -- & -- \\" in latex(lines)
+    assert missing_markdown([]) == "Nothing is missing.\n"
+
+
+def test_the_papers_figures_are_the_printed_ones() -> None:
+    assert PAPER["crffsac-bonus"]["optac/HalfCheetah-v0"].text == "6454 ± 479"
+    assert PAPER["sac"]["optac/Reacher-v0"].text == "−4.81 ± 0.19"
+    assert PAPER["crffsac"]["optac/Hopper-v0"].mean == 1449.0
+    assert normalised("optac/Ant-v0", 2081.0) == 1.0
+    assert normalised("optac/Ant-v0", RANDOM_RETURNS["optac/Ant-v0"]) == 0.0
+
+
+def test_random_returns_are_the_measured_ones() -> None:
+    file = Path(__file__).parents[2] / "results" / "environments" / "random_returns.json"
+    rows = json.loads(file.read_text())["rows"]
+    assert {row["environment"]: row["mean"] for row in rows} == RANDOM_RETURNS
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "text"),
+    [
+        (6152.3, 657.0, "6,152"),
+        (-4.8123, 0.19, "−4.81"),
+        (0.0, None, "0"),
+        (-0.0028412, None, "−0.002841"),
+        (1234567.0, None, "1,234,567"),
+        (float("nan"), None, "nan"),
+    ],
+)
+def test_numbers_have_the_digits_they_deserve(value: float, spread: float | None, text: str) -> None:
+    assert number(value, spread) == text
+
+
+def test_a_single_seed_has_no_spread() -> None:
+    assert mean_std(Summary(12.5, None, 1)) == "12.50" and mean_std(Summary(12.5, 0.0, 3)) == "12.50 ± 0"
