@@ -11,7 +11,9 @@ LARGEST = 10**12
 def require_at_least(least: int | float, **parameters: int | float) -> None:
     """Every parameter is at least `least`, or an error that names the first that is not."""
     for name, value in parameters.items():
-        if not value >= least:
+        if value != value:
+            raise InvalidInput(f"{name}={value} is not a number; {name} must be at least {least}")
+        if value < least:
             raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
 
 
