@@ -9,6 +9,7 @@ import optac
 from optac.cli import main
 from optac.errors import InvalidInput
 from optac.mdp.grid import GridPolicy
+from optac.mdp.smooth_walk import SmoothWalk
 from optac.models import FourierChoice, walk_among_decoys
 from optac.oracles import evaluate, evaluate_by_regression
 
@@ -65,6 +66,28 @@ def test_evaluation_by_regression_over_continuous_samples_finds_the_critic() -> 
     exact = evaluate(model, policy, np.array(walk.rewards))[0].q_values
     assert np.einsum("sa,hsa->h", rho, np.abs(fitted.q_values - exact)).max() <= 1e-3
     assert (bill.SL, bill.PE) == (1, 1)
+
+
+def test_interpolating_the_critic_between_grid_points_costs_little() -> None:
+    """Q̂ at 500 random states against its interpolation from the grid: at most 0.02 off, 5e-4 on average."""
+    walk, result = solved(iterations=30)
+    critic, _ = evaluate(result.model, result.last_policy.probabilities, np.array(walk.rewards))
+    states = np.random.default_rng(0).random((500, 1))
+    for h in range(walk.horizon):
+        between = walk.grid.interpolate(critic.q_values[h], states)
+        for action in range(walk.actions):
+            pairs = np.concatenate([states, np.full((500, 1), action)], axis=-1)
+            direct = walk.reward(states) + result.model.at(h, pairs) @ critic.weights[h]
+            error = np.abs(between[:, action] - direct)
+            assert error.max() < 0.02 and error.mean() < 5e-4
+
+
+def test_learnt_policy_has_the_same_value_on_a_grid_twice_as_fine() -> None:
+    walk, result = solved(iterations=30)
+    finer = SmoothWalk(walk.theta, walk.noise, dim=1, actions=walk.actions, cells=2 * walk.grid.cells)
+    assert finer.value(result.last_policy.probabilities_at) == pytest.approx(
+        walk.value(result.last_policy), abs=1e-4
+    )
 
 
 def test_command_solves_it_and_writes_a_policy_with_its_grid(tmp_path, capsys) -> None:
