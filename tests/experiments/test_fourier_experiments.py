@@ -45,7 +45,7 @@ def test_rates_report_recovers_a_slope_that_was_put_in(tmp_path) -> None:
 
 
 FEATURES = {"frequencies": 8, "radius": 6.0, "next_samples": 8, "columns": 3, "effective_dimension": 4}
-FEATURES |= {"feature_error": 0.05, "total_error": 0.3, "time/run": 7.0}
+FEATURES |= {"feature_error": 0.05, "total_error": 0.3, "density_bound": 4.375, "time/run": 7.0}
 RUN = {"dim": 1, "episodes": 1000, "range": 2.0, "horizon": 5, "actions": 4, **FEATURES}
 
 
@@ -62,10 +62,10 @@ def test_misspecified_report_gives_slopes_with_and_without_the_floor(tmp_path) -
     ]
     text = report_of(rows, tmp_path)
     plain = np.log10(0.54 / 0.09)
-    expected = f"| {plain:.2f} [{plain:.2f}, {plain:.2f}] | 1.00 [1.00, 1.00] | 0.500 |"
+    expected = f"| {plain:.2f} [{plain:.2f}, {plain:.2f}] | 1.00 [1.00, 1.00] | 0.500 (0.500) |"
     assert f"| mixture, the theorem's policy {expected}" in text
-    assert "| last policy | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 0.100 |" in text
-    assert "| theorem | 1 | 1 | 800, logarithms left out |" in text
+    assert "| last policy | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 0.100 (0.100) |" in text
+    assert "| theorem, a bound | 1 | 1 | 800, logarithms left out |" in text
     assert "5² · 4^(3/2) · 4" in text and "it is 0.050, below the smallest ζ" in text
     assert "| 0.1 | 2 | 0.300 | 0.0900 | 0.0500 | 0.0100 | 0.0100 | 240 |" in text
 
@@ -76,7 +76,10 @@ def test_realised_report_counts_the_mixtures_within_five_percent(tmp_path) -> No
         for s, (gap, first) in enumerate([(0.04, 400), (0.2, None), (0.06, 500)])
     ]
     text = report_of(rows, tmp_path)
-    assert "| 1 | 3 | 1,000 | 3.00% (10.00%) | 0.50% (0.50%) | 2 of 3 | 500 (—) | 7 |" in text
+    assert (
+        "| 1 | 3 | 1,000 | 3.00% (10.00%) | 0.50% (0.50%) | 2 of 3 | 500 (not within the budget) | 7 |"
+        in text
+    )
 
 
 def test_tied_report_marks_the_censored_and_fits_with_and_without_them(tmp_path) -> None:

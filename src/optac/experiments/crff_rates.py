@@ -30,7 +30,7 @@ FIXED = {1: (3, 4.0), 2: (4, 2.0)}
 """m and W where frequencies and samples are isolated"""
 LATTICE = {1: 1 / 32, 2: 1 / 8}
 """spacing of the dense lattice; its copies of the density lie further apart than points and samples"""
-SEEDS = 12
+SEEDS = 40
 
 
 def cells() -> list[Cell]:

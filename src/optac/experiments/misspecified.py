@@ -29,10 +29,10 @@ FREQUENCIES = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 TOLERANCES = (1e-3, 1e-6)
 SHARE = 0.05
 """of V* − V(uniform): the gap asked of the realised runs"""
-EPISODES = {1: 2_000, 2: 1_250}
+EPISODES = 2_000
 TIED_EPISODES = 10_000
-SEEDS = 5
-PLANE_SEEDS = 3
+SEEDS = 10
+PLANE_SEEDS = 5
 DEFAULT = FourierChoice()
 SHARP = FourierChoice(frequencies=32_768, next_samples=0, tolerance=1e-4)
 """exact coefficients, which the learner may take, since it knows its candidates"""
@@ -103,7 +103,7 @@ def tied(epsilon: float, seed: int) -> dict[str, Any]:
 def _learnt(study: str, walk: SmoothWalk, choice: FourierChoice, seed: int) -> dict[str, Any]:
     """The final gaps, and the episodes until the mixture's is at most 5 % of the range."""
     gap_range = walk.optimal_value - walk.uniform_value
-    run = _measured(walk, choice, seed, episodes=EPISODES[walk.dim], epsilon=SHARE * gap_range, stop_at="end")
+    run = _measured(walk, choice, seed, episodes=EPISODES, epsilon=SHARE * gap_range, stop_at="end")
     return {
         "study": study,
         "dim": walk.dim,
@@ -144,6 +144,7 @@ def _features(walk: SmoothWalk, choice: FourierChoice, seed: int) -> dict[str, A
         "columns": features.rank,
         "feature_error": own_error,
         "total_error": total_error(walk, features),
+        "density_bound": walk.noise.peak,
         "effective_dimension": effective,
     }
 

@@ -80,23 +80,34 @@ def rate_figure(rows: Sequence[Row], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, grid = pyplot.subplots(2, 3, figsize=(11, 6.5), layout="constrained")
+    figure, grid = pyplot.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
     for axes, dim in zip(grid, (1, 2), strict=True):
         _truncation_panel(axes[0], rows, dim)
         for term, colour in (("frequencies", COLOURS[0]), ("samples", COLOURS[1])):
             _noise_panel(axes[1], rows, dim, term, colour)
         _noise_panel(axes[2], rows, dim, "joint", COLOURS[2])
         axes[1].set(title=f"D = {dim}: one noise at a time", xlabel="d or N")
-        axes[2].set(title=f"D = {dim}: Algorithm 2, W = d^(1/2m)", xlabel="d = N")
+        axes[2].set(title=f"D = {dim}: all at once, $W = d^{{1/2m}}$", xlabel="d = N")
         for one in axes:
             one.set(ylabel="sup error", xscale="log", yscale="log")
             one.spines[["top", "right"]].set_visible(False)
             one.grid(alpha=0.25)
             if one.get_legend_handles_labels()[0]:
                 one.legend(frameon=False, fontsize=8)
+        for one in axes[1:]:
+            _plain_ticks(one.yaxis)
     figure.savefig(path, dpi=150)
     figure.savefig(path.with_suffix(".svg"))
     pyplot.close(figure)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """1, 2 and 5 of every decade as plain numbers: an axis of one decade has one power of ten at best."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _truncation_panel(axes: Any, rows: Sequence[Row], dim: int) -> None:
@@ -106,7 +117,7 @@ def _truncation_panel(axes: Any, rows: Sequence[Row], dim: int) -> None:
         axes.plot(sizes, row["errors"], "o-", color=colour, markersize=3, label=f"m = {m}")
         middle = len(sizes) // 2
         guide = row["errors"][middle] * (sizes / sizes[middle]) ** (dim - m)
-        axes.plot(sizes, guide, "--", color=colour, alpha=0.5, label=f"the bound's W^{dim - m}")
+        axes.plot(sizes, guide, "--", color=colour, alpha=0.5, label=f"the bound's $W^{{{dim - m}}}$")
     axes.set(title=f"D = {dim}: truncation", xlabel="W")
 
 

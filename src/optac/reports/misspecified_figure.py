@@ -37,16 +37,19 @@ def _gap_panel(axes: Any, rows: Sequence[Row]) -> None:
     for values, colour, name in ((gaps, COLOURS[1], "mixture"), (last, COLOURS[0], "last policy")):
         axes.plot(x, np.median(values[1:], axis=1), "o-", color=colour, markersize=5, label=name)
         axes.plot(x, values[1:], ".", color=colour, alpha=0.3, markersize=4)
-        floor = float(np.median(values[0]))
-        axes.axhline(floor, color=colour, linestyle=":", linewidth=1.2, label=f"{name} at ζ = 0: {floor:.2g}")
+    floor = float(np.median(gaps[0]))
+    axes.axhline(
+        floor, color=COLOURS[1], linestyle=":", linewidth=1.2, label=f"mixture at ζ = 0: {floor:.2g}"
+    )
     excess = np.median(gaps[1:] - gaps[0], axis=1)
     axes.plot(x, excess, "s--", color=COLOURS[1], markersize=4, label="mixture less its floor")
     axes.plot(x, excess[-1] * x / x[-1], color="0.5", linewidth=1, label="slope 1")
+    axes.set_ylim(top=8 * float(gaps.max()))
     _own_ticks(axes, [float(value) for value in x])
     axes.text(
         0.97,
         0.03,
-        f"theorem: {theorem_constant(rows):,.0f} ζ, far above",
+        f"the theorem's {theorem_constant(rows):,.0f} ζ lies above the frame",
         transform=axes.transAxes,
         ha="right",
         fontsize=9,
