@@ -1,8 +1,8 @@
 import json
 from pathlib import Path
 
-from optac.experiments.opt_ac_study import planned_runs
-from optac.reports.opt_ac_study import certificate_table, slope_table, solved_table, write_study
+from optac.experiments.opt_ac_study import cells
+from optac.reports.opt_ac_study import certificate_table, slope_table, solved_table, write_report
 
 
 def row(**changes) -> dict:
@@ -48,16 +48,13 @@ def test_certificate_table_tells_silence_from_failure() -> None:
 
 
 def test_study_is_written_from_its_rows(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row(seed=s)) + "\n" for s in range(3)))
-    (tmp_path / "study.json").write_text('{"command": "do it", "commit": "abc", "versions": {"numpy": "2"}}')
-    text = write_study(tmp_path).read_text()
-    assert "Made by `do it` at commit abc; numpy 2." in text and "3 of 3" in text
+    text = write_report([row(seed=s) for s in range(3)], 254, tmp_path).read_text()
+    assert "**3 of 254 runs are in" in text and "`optac reproduce opt-ac`" in text and "| 3 of 3 |" in text
     assert (tmp_path / "gap-against-k.png").stat().st_size > 10_000
     assert (tmp_path / "gap-against-k.svg").read_text().startswith("<?xml")
 
 
 def test_committed_study_counts_every_run_once() -> None:
     """The documentation's figures come from these rows."""
-    lines = (Path(__file__).parents[2] / "results" / "opt-ac" / "rows.jsonl").read_text().splitlines()
-    keys = [json.loads(line)["key"] for line in lines]
-    assert sorted(keys) == sorted(run.key for run in planned_runs())
+    lines = (Path(__file__).parents[2] / "results" / "opt-ac" / "metrics.jsonl").read_text().splitlines()
+    assert sorted(json.loads(line)["cell"] for line in lines) == sorted(cell.id for cell in cells())

@@ -1,20 +1,13 @@
-"""What Opt-AC's practical preset does on every family, how its gap falls with K, and what its certificate is worth.
+"""What Opt-AC's practical preset does on every family, how its gap falls with K, and what its certificate is worth."""
 
-Each study is a list of runs; every finished run is one line of rows.jsonl, so that an interrupted study
-goes on where it stopped.
-"""
-
-import argparse
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from optac.algorithms import solve
-from optac.experiments.provenance import provenance
-from optac.experiments.run_folder import write_json
+from optac.experiments.run_folder import Row
 from optac.experiments.solving import SolveConfig, problem_of
+from optac.experiments.study import Cell
 
 LOGGED_ITERATIONS = 40
 
@@ -34,9 +27,16 @@ class StudyRun:
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def key(self) -> str:
-        """What tells this run from all others."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def id(self) -> str:
+        """What tells this run from all others, to be read."""
+        changed = {**self.parameters, **self.settings}
+        words = " ".join(f"{name}={value}" for name, value in changed.items())
+        return f"{self.study} {self.preset} {self.algorithm} {self.problem} {words} s{self.seed}"
+
+
+def cells() -> list[Cell]:
+    """A cell a run."""
+    return [Cell(run.id, "optac.experiments.opt_ac_study:measure", asdict(run)) for run in planned_runs()]
 
 
 def planned_runs() -> Iterator[StudyRun]:
@@ -72,34 +72,9 @@ def planned_runs() -> Iterator[StudyRun]:
         )
 
 
-def run_study(out: Path, report: Callable[[int, int, str], None]) -> list[dict[str, Any]]:
-    """Run what is missing, append it to out/rows.jsonl, return all rows; `report` hears done, total, what."""
-    out.mkdir(parents=True, exist_ok=True)
-    write_json(out / "study.json", provenance("python -m optac.experiments.opt_ac_study"))
-    path = out / "rows.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    finished = {row["key"] for row in rows}
-    runs = list(planned_runs())
-    for i, run in enumerate(runs):
-        if run.key not in finished:
-            row = _row(run)
-            rows.append(row)
-            with path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-        report(
-            i + 1,
-            len(runs),
-            f"{run.study}: {run.algorithm}, {run.preset}, {run.problem} {words(run.parameters)} seed {run.seed}",
-        )
-    return rows
-
-
-def words(parameters: dict[str, Any]) -> str:
-    """horizon=6 actions=10."""
-    return " ".join(f"{name}={value}" for name, value in parameters.items())
-
-
-def _row(run: StudyRun) -> dict[str, Any]:
+def measure(**arguments: Any) -> Row:
+    """One run to the end of its budget: when it was solved, its gaps and its certificate."""
+    run = StudyRun(**arguments)
     config = SolveConfig(run.problem, run.parameters, run.algorithm)
     problem = problem_of(config)
     result = solve(
@@ -120,7 +95,6 @@ def _row(run: StudyRun) -> dict[str, Any]:
         {round(len(result.history) ** (i / LOGGED_ITERATIONS)) for i in range(LOGGED_ITERATIONS + 1)}
     )
     return {
-        "key": run.key,
         **asdict(run),
         "target_gap": target,
         "uniform_gap": problem.optimal_value - problem.uniform_value,
@@ -133,17 +107,3 @@ def _row(run: StudyRun) -> dict[str, Any]:
         "time/seconds": result.seconds,
         "curve": [[result.history[k - 1]["iteration"], result.history[k - 1]["gap"]] for k in spaced],
     }
-
-
-def main() -> None:
-    """Fill results/opt-ac; a line a run on standard output."""
-    argparse.ArgumentParser(
-        prog="python -m optac.experiments.opt_ac_study",
-        description="Run what is missing of the study of Opt-AC into results/opt-ac: some five minutes in all, "
-        "resumable. `python -m optac.reports.opt_ac_study` then writes its tables and figure.",
-    ).parse_args()
-    run_study(Path("results/opt-ac"), lambda done, total, what: print(f"{done}/{total} {what}", flush=True))
-
-
-if __name__ == "__main__":
-    main()

@@ -39,6 +39,11 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "optac.reports.oracle_hierarchy",
         "the hierarchy of oracles measured: PE convex, PP not, CP exponential, how errors grow",
     ),
+    "opt-ac": Experiment(
+        "optac.experiments.opt_ac_study",
+        "optac.reports.opt_ac_study",
+        "Opt-AC on every family: episodes until solved, the gap's slope in K, what the certificate is worth",
+    ),
     "crff-rates": Experiment(
         "optac.experiments.crff_rates",
         "optac.reports.crff_rates",

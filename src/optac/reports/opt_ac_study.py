@@ -1,6 +1,5 @@
 """The tables and the figure of the study of Opt-AC, from its rows alone."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,33 +8,36 @@ from typing import Any
 
 import numpy as np
 
+from optac.reports.comparison import drawing, save
 from optac.reports.curves import COLOURS
+from optac.reports.reproduction import report_file
 
 Row = dict[str, Any]
 RESAMPLES = 20_000
 FIRST_FITTED_FRACTION = 0.1
 
 
-def write_study(folder: Path) -> Path:
-    """README.md and gap-against-k.png beside the rows; the README's path."""
-    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
-    made_by = json.loads((folder / "study.json").read_text())
-    mixture_figure(rows, folder / "gap-against-k.png")
-    versions = ", ".join(f"{name} {version}" for name, version in made_by["versions"].items())
-    parts = [
-        "# Opt-AC on every family",
-        f"Made by `{made_by['command']}` at commit {made_by['commit']}; {versions}. {made_by.get('note', '')}".strip(),
-        "## Solved",
+def write_report(rows: Sequence[Row], total: int, path: Path) -> Path:
+    """report.md and gap-against-k.png/.svg."""
+    sections = [
+        "## Solved\n",
         solved_table(rows),
-        "## The mixture's gap against K",
+        "\n## The mixture's gap against K\n",
         slope_table(rows),
-        "![gap against K](gap-against-k.png)",
-        "## The certificate",
+        "\n## The certificate\n",
         certificate_table(rows),
     ]
-    readme = folder / "README.md"
-    readme.write_text("\n\n".join(parts) + "\n")
-    return readme
+    if any(row["study"] == "solved" for row in rows):
+        mixture_figure(rows, path / "gap-against-k.png")
+        sections.append("\n![gap against K](gap-against-k.png)\n")
+    return report_file(
+        path,
+        "Opt-AC on every family",
+        sections,
+        done=len(rows),
+        total=total,
+        command="optac reproduce opt-ac",
+    )
 
 
 def solved_table(rows: Sequence[Row]) -> str:
@@ -96,11 +98,7 @@ def certificate_table(rows: Sequence[Row]) -> str:
 
 def mixture_figure(rows: Sequence[Row], path: Path) -> None:
     """The mixture's gap against K, both axes logarithmic, a line a seed, beside the theorem's K^−½."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = drawing()
     figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
     chosen = [row for row in rows if row["study"] == "solved" and row["algorithm"] == "opt-ac"]
     colours = [*COLOURS, "#882255", "#999933", "#44AA99"]
@@ -115,9 +113,7 @@ def mixture_figure(rows: Sequence[Row], path: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, which="major")
     axes.legend(frameon=False, fontsize=7, loc="lower left")
-    figure.savefig(path, dpi=150)
-    figure.savefig(path.with_suffix(".svg"))
-    pyplot.close(figure)
+    save(figure, path)
 
 
 def _groups(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -143,7 +139,3 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
     drawn = np.random.default_rng(0).choice(np.asarray(values), size=(RESAMPLES, len(values)))
     low, high = np.percentile(drawn.mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
-
-
-if __name__ == "__main__":
-    print(write_study(Path("results/opt-ac")))
