@@ -5,7 +5,8 @@ import pytest
 
 import optac
 from optac.errors import InvalidInput
-from optac.oracles import Bill, constrained_plan
+from optac.models import LowRankModel
+from optac.oracles import Bill, constrained_plan, parameter_net
 from tests.random_problems import model_of, random_problem
 
 HORIZON = 4
@@ -40,6 +41,22 @@ def test_likelihood_leaves_only_the_truth() -> None:
     assert found.choice == 2 and found.passed == 1
     assert found.value == pytest.approx(truth.optimal_value)
     assert bill == Bill(SL=6 + HORIZON, CP=1, accuracy=0.0)
+
+
+def test_net_covers_every_combination_of_the_points() -> None:
+    """A parameter is the chance of the first of two successors: 3 points and 2 parameters make 9 models, each once."""
+
+    def model_of(chances) -> LowRankModel:
+        phi = np.eye(2)[None, None]
+        mu = np.array([[[chance, 1 - chance] for chance in chances]])
+        return LowRankModel(
+            np.broadcast_to(phi, (1, 2, 2, 2)), mu, np.zeros(1), np.zeros((1, 2, 2), dtype=bool)
+        )
+
+    net = list(parameter_net(2, (0.1, 0.5, 0.9), model_of))
+    first, second = np.array([model.transitions[0, 0, :, 0] for model in net]).T
+    expected = [(x, y) for x in (0.1, 0.5, 0.9) for y in (0.1, 0.5, 0.9)]
+    np.testing.assert_allclose(sorted(zip(first, second, strict=True)), expected)
 
 
 def test_impossible_constraint_is_refused() -> None:

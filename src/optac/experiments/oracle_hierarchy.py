@@ -5,8 +5,7 @@ convex, though each of its stages is. CP over a grid of g points a parameter fil
 stage grows towards the first step, by far less than the bounds ((C^H − 1)/(C − 1) for PE, the same with |A|C for PP).
 """
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -16,7 +15,7 @@ from optac.experiments.measuring import Row
 from optac.experiments.study import Cell
 from optac.mdp import LowRankMDP, make_problem
 from optac.models import LowRankModel
-from optac.oracles import constrained_plan
+from optac.oracles import constrained_plan, parameter_net
 from optac.oracles.evaluation import coverage_constant, evaluate
 from optac.oracles.planning import plan
 
@@ -159,17 +158,16 @@ def covering(dimension: int) -> Row:
 
 
 def _net(dimension: int) -> Iterator[LowRankModel]:
-    """Every model of the grid, one at a time."""
-    points = (np.arange(GRID) + 0.5) / GRID
-    return (_bandit_model(np.array(x)) for x in itertools.product(points, repeat=dimension))
+    """The net of g points a parameter."""
+    return parameter_net(dimension, [(i + 0.5) / GRID for i in range(GRID)], _bandit_model)
 
 
-def _bandit_model(probabilities: np.ndarray) -> LowRankModel:
+def _bandit_model(probabilities: Sequence[float] | np.ndarray) -> LowRankModel:
     """Two steps, three states (start, good, bad), factor z = the action taken, μ(good|z) = x_z."""
     d = len(probabilities)
     phi = np.broadcast_to(np.eye(d), (2, 3, d, d)).copy()
     mu = np.zeros((2, d, 3))
-    mu[:, :, 1], mu[:, :, 2] = probabilities, 1 - probabilities
+    mu[:, :, 1], mu[:, :, 2] = probabilities, 1 - np.asarray(probabilities)
     return LowRankModel(phi, mu, np.zeros(2), np.zeros((2, 3, d), dtype=bool))
 
 

@@ -6,7 +6,8 @@ inside it, which is not counted again. With g points a parameter the net has gáµ
 this solver, not a bound on every other.
 """
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,13 @@ class ConstrainedPlan:
     choice: int
     filtered: int
     passed: int
+
+
+def parameter_net(
+    parameters: int, points: Sequence[float], model_of: Callable[[Sequence[float]], LowRankModel]
+) -> Iterator[LowRankModel]:
+    """The net over d parameters: the model at every combination of g points, gáµˆ in all, one at a time."""
+    return (model_of(values) for values in itertools.product(points, repeat=parameters))
 
 
 def constrained_plan(
