@@ -37,8 +37,10 @@ def test_planner_says_when_its_cap_ends_it() -> None:
     )
     assert covered.capped and covered.steps == len(covered.policies) == 5
     lock = optac.make_problem("combination-lock", horizon=3, actions=2)
-    history = optac.solve(lock, "flambe", episodes=400, beta=1e-3, planner_cap=5).history
-    assert all(row["planner_capped"] for row in history)
+    result = optac.solve(lock, "flambe", episodes=400, beta=1e-3, planner_cap=5)
+    assert all(row["planner_capped"] for row in result.history)
+    assert result.capped == {"planner": 6} and result.summary()["capped"] == {"planner": 6}
+    assert optac.solve(lock, "flambe", episodes=400).capped == {}
 
 
 def test_planner_that_stops_at_once_stands_for_uniform_play() -> None:

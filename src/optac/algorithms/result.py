@@ -55,6 +55,13 @@ class Result:
         """V* minus the value of the last policy."""
         return self.optimal_value - self.last_value
 
+    @property
+    def capped(self) -> dict[str, int]:
+        """In how many rounds a cap ended a search that was not done, by the search: planner, rounds, spanner."""
+        searches = [name for row in self.history for name, value in row.items() if value is True]
+        ended = [name.removesuffix("_capped") for name in searches if name.endswith("_capped")]
+        return {name: ended.count(name) for name in sorted(set(ended))}
+
     def plan(self, rewards: Any) -> TabularPolicy:
         """The policy for another reward (H, S, A) in [0, 1], from what a reward-free algorithm learnt."""
         if self.learnt is None:
@@ -85,5 +92,6 @@ class Result:
             "certificate_bill": self.certificate_bill.asdict(),
             "coverage": self.coverage,
             "bill": self.bill.asdict(),
+            "capped": self.capped,
             "seconds": self.seconds,
         }

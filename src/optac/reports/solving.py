@@ -24,6 +24,8 @@ def show_result(problem: "Problem", result: "Result", folder: Path) -> None:
         ["bill", bill_line(result.bill.asdict())],
         ["seconds", f"{result.seconds:.2f}"],
     ]
+    for search, rounds in result.capped.items():
+        rows.append([f"{search}: ended by its cap, not done", f"in {rounds} of {result.iterations} rounds"])
     show_table(f"{result.algorithm} on {problem!r}, seed {result.seed}", ["", ""], rows)
     print(
         "constants: "
