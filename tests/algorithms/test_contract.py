@@ -172,6 +172,12 @@ def test_budget_too_small_to_divide_is_refused(lock, name) -> None:
         optac.solve(lock, name, episodes=5)
 
 
+@pytest.mark.parametrize("name", ["opt-ac", "rep-ucb", "raffle", "lsvi-ucb"])
+def test_ridge_of_zero_is_refused_before_anything_is_played(lock, name) -> None:
+    with pytest.raises(InvalidInput, match="lam must be above 0"):
+        prepare(lock, name, lam=0)
+
+
 @pytest.mark.parametrize("name", ["moffle", "spanrl"])
 def test_model_free_algorithms_refuse_a_class_without_a_list(lock, name) -> None:
     with pytest.raises(InvalidInput, match="works on a list of candidate features"):

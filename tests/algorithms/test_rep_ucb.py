@@ -9,6 +9,7 @@ import optac
 from optac.algorithms import rep_ucb
 from optac.algorithms.elliptical import elliptical_bonus
 from optac.algorithms.loop import prepare
+from optac.mdp.sampling import Trajectories
 from optac.models import LowRankModel, TransitionData
 
 
@@ -36,6 +37,27 @@ def test_bonus_is_cut_off_at_two() -> None:
         data = TransitionData(np.zeros((2, 1, 1, 1), dtype=np.int64), np.full((2, 1, 1), visits))
         bonus = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
         assert bonus.ravel().tolist() == pytest.approx([expected, 0.0])
+
+
+def test_fit_takes_both_uniform_tuples_of_a_roll_in() -> None:
+    """H = 3, every state met once: D'_h is the tuple of episode h at h, D_h that of episode h + 1 at h."""
+    states = np.array([[0, 3, 6], [1, 4, 7], [2, 5, 8], [9, 9, 9]])
+    actions = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 1]])
+    empty = TransitionData.empty(3, 10, 2)
+    data = empty.add_roll_ins(Trajectories(states, actions), whole_trajectories=False, step_before=True)
+    theirs = {(0, 0, 0, 1), (1, 4, 0, 5), (2, 8, 1, 9)}
+    own = {(0, 3, 1, 4), (1, 7, 1, 8)}
+    assert {tuple(index) for index in np.argwhere(data.counts)} == theirs | own
+    alone = empty.add_roll_ins(Trajectories(states, actions), whole_trajectories=False)
+    assert {tuple(index) for index in np.argwhere(alone.counts)} == theirs
+    assert {tuple(index) for index in np.argwhere(data.gram_visits)} == {index[:3] for index in own}
+
+
+def test_theory_preset_fits_both_tuples_of_every_episode() -> None:
+    problem = optac.make_problem("combination-lock", horizon=4, actions=2)
+    run = prepare(problem, "rep-ucb", iterations=1, preset="theory")
+    state, _ = rep_ucb.step(run.settings, rep_ucb.init(run.settings, run.handle), run.handle, run.rng)
+    assert state.data.counts.sum(axis=(1, 2, 3)).tolist() == [2, 2, 2, 1]
 
 
 def test_practical_alpha_is_opt_acs_times_the_ratio_of_the_theorems() -> None:

@@ -57,6 +57,32 @@ def test_spanner_is_robust_when_reachable_features_live_in_a_subspace() -> None:
         assert np.linalg.norm(features @ coefficients - feature) <= C * 3 * NUDGE
 
 
+def finite_oracles(features: np.ndarray):
+    """LinOpt and LinEst over a list of reachable features; policy i is an array that holds i."""
+
+    def optimise(theta):
+        return np.full((1, 1, 1), float((features @ theta).argmax()))
+
+    return optimise, lambda policy: features[int(policy.item())]
+
+
+def test_columns_are_swapped_until_no_coefficient_exceeds_c() -> None:
+    """Chosen once each, the first three span the fourth with a coefficient of about 2^{d−1} = 4: a swap mends that."""
+    features = np.array([[1.1, 0.0, 0.0], [-1.0, 1.1, 0.0], [-1.0, -1.0, 1.1], [1.0, 1.0, 1.0]])
+    greedy = np.linalg.solve(features[:3].T, features[3])
+    assert np.abs(greedy).max() > 3 > C
+    spanner = robust_spanner(*finite_oracles(features), 3, C=C, epsilon=NUDGE, max_calls=10**3)
+    assert spanner.swaps >= 1 and not spanner.capped
+    assert np.abs(np.linalg.solve(spanner.columns, features.T)).max() <= C + 1e-9
+
+
+def test_features_that_lie_against_the_normal_are_spanned_too() -> None:
+    """Along +e₁ nothing is longer than 0.1, along −e₁ something is 1."""
+    features = np.array([[0.1, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    spanner = robust_spanner(*finite_oracles(features), 2, C=C, epsilon=NUDGE, max_calls=10**3)
+    assert np.abs(np.linalg.solve(spanner.columns, features.T)).max() <= C + 1e-9
+
+
 def test_cap_on_calls_ends_the_search_and_is_said() -> None:
     problem = random_problem(0, states=6, rank=3)
     spanner = robust_spanner(*exact_oracles(problem, 1), 3, C=C, epsilon=NUDGE, max_calls=6)

@@ -14,7 +14,8 @@ Differs from the paper:
 - The discriminators are means over actions of linear functions, without clipping: for a finite list of
   features LearnRep is then exact (`min_max_features`). The paper also has maxima, and clips.
 - Fitted Q-iteration regresses on the whole list Φ, whose best member it picks a stage, so the second
-  LearnRep of the paper, with discriminators made for the rewards, is not needed and left out.
+  LearnRep of the paper, with discriminators made for the rewards, is not needed and left out. Predictions are cut
+  off to the range of their targets.
 - The last step's transitions enter no value: it is not explored. The first three steps have no cover before them
   and use uniform actions.
 - Constants: the theorem's sample sizes (d¹¹|A|¹⁴/min(ε²η_min, η_min⁵)-like) are beyond any machine; both presets

@@ -10,7 +10,8 @@ Differs from the paper:
 
 - Steps, roll-ins, the last step's bonus, `whole_trajectories` and `optimistic_ties`: as in Opt-AC.
 - Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
-  α = √(d² + |A|) · log, λ = d log, ζ_n = log(|M|nH/δ)/n, every hidden constant 1, ε = 0.1.
+  α = √((d² + |A|) log), λ = d log, ζ_n = log/n with log = log(|M|NH/δ) throughout, where the paper's grows with n,
+  every hidden constant 1, ε = 0.1.
 - The stopping test 2√(|A|V̂_1) + 2√(|A|ζ_n) ≤ ε needs V̂_1 ≈ ε²/(4|A|), which small runs never reach. The
   preset `practical` has ε = 0, that is no test: a fixed number of rounds, V̂_1 in every row.
 - The second, offline routine that turns the model into a feature with a guarantee of its own is left out:

@@ -13,7 +13,8 @@ Differs from the paper:
 - `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC. Without the latter the fit takes both
   tuples of a roll-in whose action is uniform, D ∪ D', but that D of the last step, which would need RI(π, H + 1).
 - Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
-  α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1.
+  α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1. The paper's α_n and
+  λ_n grow with n; these are held at n = N.
 - The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
   α = √(d² + |A|)/(3|A|√H), λ = 1, no factor H. With `alpha` set to Opt-AC's 1/(3√(H|A|)) only the oracle differs.
 """

@@ -15,7 +15,8 @@ Differs from the paper:
   finite list of features is exact; the paper has maxima.
 - PSDP's last stage needs no episodes: its reward ⟨φ̂_h(s,a), θ⟩ is known.
 - Any reward given afterwards is planned by fitted Q-iteration on the data of the covers, so that
-  `plan(rewards)` plays no more episodes; the paper runs PSDP with fresh ones.
+  `plan(rewards)` plays no more episodes; the paper runs PSDP with fresh ones. A regression's predictions are cut off
+  to the range of their targets.
 - The last step's transitions enter no value: it is not explored, nor are covers built that would serve only it.
 - Constants: the theorem's sample sizes (|A|⁴d⁹-like) are taken from the budget instead. `theory` has
   tolerance d² log|Φ|/n, C = 2 and ε = 0.01; `practical` tolerance d/(100n), C = 2, ε = 0.05, n = 20|A|² episodes
