@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo test test-slow test-video check format bench clean
+.PHONY: help install demo test test-slow test-video test-browser check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,12 @@ test-video: $(STAMP)  ## the tests that draw; needs libegl1 libegl-mesa0 libgl1-
 	@$(BIN)/python -c 'import ctypes; ctypes.CDLL("libEGL.so.1")' || \
 		{ echo 'no EGL library: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri' >&2; exit 1; }
 	$(PYTEST) -m video
+
+test-browser: $(STAMP)  ## the report page in a real browser; needs chromium (Debian)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	@command -v chromium >/dev/null || \
+		{ echo 'no browser: apt-get install chromium' >&2; exit 1; }
+	$(BIN)/python -m pytest -m browser
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .

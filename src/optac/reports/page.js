@@ -90,7 +90,9 @@
     };
     chart.addEventListener("pointermove", (event) => show(toChart(event)));
     chart.addEventListener("pointerdown", (event) => show(toChart(event)));
-    chart.addEventListener("pointerleave", hide);
+    // A finger leaves as soon as it is lifted: what it asked for stays until it taps elsewhere.
+    chart.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") hide(); });
+    document.addEventListener("pointerdown", (event) => { if (!chart.contains(event.target)) hide(); });
     chart.addEventListener("blur", hide);
     chart.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
