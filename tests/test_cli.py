@@ -182,14 +182,17 @@ def test_version(capsys) -> None:
     assert capsys.readouterr().out.startswith("optac ")
 
 
-def test_demo_tells_the_story_and_saves_the_figure(capsys) -> None:
-    assert run("demo", "--quiet", "--out", "story") == 0
+def test_demo_tells_the_story_and_ends_in_a_page(capsys) -> None:
+    assert run("demo", "--quiet", "--out", "story", "--steps", "50") == 0
     shown = capsys.readouterr().out
     assert "once in 1,000,000 episodes" in shown and "go further  optac solve" in shown
     assert "opt-ac" in shown and "epsilon-greedy" in shown
     assert Path("story/lock.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads(Path("story/opt-ac/result.json").read_text())["last_gap"] < 0.05
     assert json.loads(Path("story/epsilon-greedy/result.json").read_text())["last_gap"] > 0.9
+    page = Path(shown.splitlines()[-1])
+    text = page.read_text()
+    assert page == Path("story/report.html").resolve() and "cRFFSAC" in text and "epsilon-greedy" in text
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])

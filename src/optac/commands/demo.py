@@ -4,23 +4,56 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, print_json
+from optac.commands.subcommand import add_command, notice, print_json
+from optac.errors import InvalidInput
 
 
 def add_demo(commands: Any) -> None:
     """Add `optac demo`."""
-    add_command(commands, "demo", "Opt-AC opens a lock that random play never opens, beside ε-greedy", _demo)
+    parser = add_command(
+        commands,
+        "demo",
+        "the whole story in about three minutes: Opt-AC opens a lock, cRFFSAC learns a task, a page shows both",
+        _demo,
+    )
+    parser.add_argument("--steps", type=int, metavar="N", help="steps of the training (default: 8000)")
 
 
-def _demo(arguments: argparse.Namespace) -> None:
-    from optac.experiments.demo import BUDGET, PROBLEM, play
+def _demo(arguments: argparse.Namespace) -> int:
+    from optac.experiments.demo import BUDGET, PROBLEM, STEPS, play
     from optac.experiments.solving import fresh_path
     from optac.reports.demo import show_demo
     from optac.reports.terminal import progress
 
+    steps = STEPS if arguments.steps is None else arguments.steps
+    if steps < 1:
+        raise InvalidInput(f"steps={steps} must be at least 1")
     out = arguments.out or fresh_path(Path("runs/demo"))
     with progress(PROBLEM, 2 * BUDGET, quiet=arguments.quiet or arguments.json) as advance:
         story = play(out, lambda episodes, note: advance(episodes, note))
     figure = show_demo(story, out, quiet=arguments.json)
+    return _train_and_report(arguments, out, steps, {**story.summary(), "figure": str(figure)})
+
+
+def _train_and_report(arguments: argparse.Namespace, out: Path, steps: int, said: dict[str, Any]) -> int:
+    from optac.experiments.demo import TASK, train_shortly
+    from optac.reports.demo import show_end, write_page
+    from optac.reports.training import print_evaluation
+
+    quiet = arguments.quiet or arguments.json
+    if not quiet:
+        notice(f"now cRFFSAC learns {TASK}, {steps:,} steps")
+    from optac.experiments.training import Interrupted
+
+    try:
+        on_row = (lambda row: None) if quiet else print_evaluation
+        result = train_shortly(out, steps, on_row=on_row, show_progress=not quiet)
+    except Interrupted as error:
+        notice(str(error))
+        return error.exit_code
+    written = write_page(out)
     if arguments.json:
-        print_json({**story.summary(), "figure": str(figure), "out": str(out)})
+        print_json({**said, "training": result.summary(), "page": str(written.page), "out": str(out)})
+    else:
+        show_end(result, written)
+    return 0

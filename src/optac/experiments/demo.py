@@ -1,4 +1,7 @@
-"""`optac demo`: Opt-AC and ε-greedy on one lock, the same episodes each."""
+"""`optac demo`: Opt-AC and ε-greedy on one lock, the same episodes each, then a short training of cRFFSAC.
+
+Loads JAX only for the training.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +10,16 @@ from typing import Any
 
 from optac.algorithms import Result
 from optac.experiments.solving import SolveConfig, problem_of, run_solve
+from optac.experiments.training_result import TrainingResult
 from optac.mdp import LowRankMDP
 
 PROBLEM = "combination-lock"
 PARAMETERS = {"horizon": 6, "actions": 10}
 ALGORITHMS = ("opt-ac", "epsilon-greedy")
 BUDGET = 2000
+TASK = "optac/Pendulum-v0"
+STEPS = 8_000
+TRAINING_SETTINGS = {"learning_starts": 1_000, "eval_every": 1_000, "checkpoint_every": 4_000}
 
 
 @dataclass(frozen=True)
@@ -43,3 +50,13 @@ def play(out: Path, advance: Callable[[int, str], None]) -> Story:
         problem = problem_of(config)
         results[algorithm], _ = run_solve(config, problem, out / algorithm, report)
     return Story(problem, results)
+
+
+def train_shortly(out: Path, steps: int, **watching: Any) -> TrainingResult:
+    """cRFFSAC brings a pendulum to rest: an evaluation every thousand steps, the first thousand random."""
+    from optac.agents.threads import limit_threads
+
+    limit_threads(1)
+    from optac.experiments.training import train
+
+    return train(TASK, "crffsac", steps=steps, settings=TRAINING_SETTINGS, out=out / "crffsac", **watching)

@@ -1,10 +1,13 @@
-"""What `optac demo` shows: a table with the bill, and a figure."""
+"""What `optac demo` shows: a table with the bill, a figure, what the training came to, and the page of it all."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optac.experiments.training_result import TrainingResult
 from optac.reports.curves import gap_figure
+from optac.reports.report_files import Written, write_report
 from optac.reports.terminal import show_table
+from optac.reports.training import show_training
 
 if TYPE_CHECKING:
     from optac.experiments.demo import Story
@@ -37,5 +40,17 @@ def show_demo(story: "Story", out: Path, *, quiet: bool) -> Path:
         rows.append([name, str(result.episodes), *gaps, *calls, f"{result.seconds:.2f}"])
     show_table("Opt-AC needs only supervised learning (SL) and policy evaluation (PE)", columns, rows)
     print(f"\nfigure      {figure}")
-    print(f"go further  {story.command}")
+    print(f"go further  {story.command}\n")
     return figure
+
+
+def write_page(out: Path) -> Written:
+    """The report on everything the demo ran."""
+    return write_report([out], out / "report.html", title="The demo: a lock and a pendulum")
+
+
+def show_end(result: TrainingResult, written: Written) -> None:
+    """What was learnt, and where the page is: the last line is its path."""
+    show_training(result)
+    print("\nthe page of it all, which opens in any browser without a network:")
+    print(written.page.resolve())
