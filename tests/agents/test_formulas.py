@@ -101,17 +101,28 @@ def test_bonus_is_the_elliptical_norm_of_the_ridge_covariance() -> None:
     phi, weight = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(1, 3, 50).astype(np.float32)
     covariance = 0.7 * np.eye(4) + sum(w * np.outer(f, f) for w, f in zip(weight, phi, strict=True))
     expected = 0.5 * np.sqrt([f @ np.linalg.solve(covariance, f) for f in phi])
-    root = inverse_root(jnp.asarray(phi), jnp.asarray(weight), ridge=0.7)
+    root = jnp.asarray(inverse_root(phi, weight, ridge=0.7))
     np.testing.assert_allclose(elliptical_bonus(jnp.asarray(phi), root, alpha=0.5), expected, rtol=1e-4)
 
 
 def test_bonus_is_at_most_one_and_shrinks_with_visits() -> None:
-    phi = jnp.array([[1.0, 0.0]])
-    rarely = inverse_root(phi, jnp.array([1.0]), ridge=1.0)
-    often = inverse_root(phi, jnp.array([99.0]), ridge=1.0)
-    assert elliptical_bonus(phi, rarely, alpha=1.0)[0] == pytest.approx(math.sqrt(1 / 2))
-    assert elliptical_bonus(phi, often, alpha=1.0)[0] == pytest.approx(0.1)
-    assert elliptical_bonus(100 * phi, rarely, alpha=1.0)[0] == 1.0
+    phi = np.array([[1.0, 0.0]], np.float32)
+
+    def bonus(scale: float, visits: float) -> float:
+        root = inverse_root(phi, np.array([visits], np.float32), ridge=1.0)
+        return float(elliptical_bonus(jnp.asarray(scale * phi), jnp.asarray(root), alpha=1.0)[0])
+
+    assert bonus(1.0, 1.0) == pytest.approx(math.sqrt(1 / 2))
+    assert bonus(1.0, 99.0) == pytest.approx(0.1)
+    assert bonus(100.0, 1.0) == 1.0
+
+
+def test_a_direction_never_seen_keeps_its_bonus_after_a_million_steps() -> None:
+    """Features of size 100 along one direction, a million times over: λ is 1e-10 of Λ's largest eigenvalue."""
+    seen, unseen = np.array([[70.0, 70.0]], np.float32), np.array([[0.3, -0.3]], np.float32)
+    root = jnp.asarray(inverse_root(seen, np.array([1e6], np.float32), ridge=1.0))
+    bonus = elliptical_bonus(jnp.asarray(unseen), root, alpha=1.0)
+    assert bonus[0] == pytest.approx(0.3 * math.sqrt(2), rel=1e-3)
 
 
 def test_fourier_layer_estimates_a_gaussian_kernel() -> None:

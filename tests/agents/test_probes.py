@@ -38,13 +38,20 @@ def value(agent: Agent, obs: float, action: float) -> float:
     state, s, a = agent._learner.state, jnp.array([[obs]]), jnp.array([[action]])
     if isinstance(state, crffsac.State):
         return float(crffsac.q_values(state.critic, features(state.slow_phi, s, a), state.fourier).min())
-    return float(sac.q_values(state.critic, s, a).min())
+    return float(sac.q_values(state.critic, sac.joined(s, a)).min())
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_single_reward_is_its_own_value(agent: str) -> None:
     learnt = trained(agent, "probe/OneStep-v0", 600)
     assert value(learnt, 0.0, 0.3) == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_bonus_that_is_everywhere_1_adds_its_scale_to_the_value() -> None:
+    learnt = trained("crffsac-bonus", "probe/OneStep-v0", 600, bonus_scale=0.5, bonus_alpha=1e6)
+    spread = float(learnt._learner.reward_moments.std())
+    assert spread > 0.5
+    assert value(learnt, 0.0, 0.3) == pytest.approx(1.0 + 0.5 * spread, abs=0.1)
 
 
 @pytest.mark.parametrize("agent", AGENTS)

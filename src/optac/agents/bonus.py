@@ -1,21 +1,24 @@
 """The elliptical bonus min(α‖φ(s, a)‖_Λ⁻¹, 1) with Λ = λI + Σ φφᵀ over replay (paper, section 4)."""
 
 import jax.numpy as jnp
-import jax.scipy.linalg
+import numpy as np
+import scipy.linalg
 from jaxtyping import Array, Float
 
 
 def inverse_root(
-    phi: Float[Array, "batch feature"], weight: Float[Array, " batch"], *, ridge: float
-) -> Float[Array, "feature feature"]:
+    phi: Float[np.ndarray, "batch feature"], weight: Float[np.ndarray, " batch"], *, ridge: float
+) -> Float[np.ndarray, "feature feature"]:
     """L⁻¹ for the Cholesky factor LLᵀ = Λ = λI + Σᵢ wᵢ φᵢφᵢᵀ, so that ‖φ‖_Λ⁻¹ = ‖L⁻¹φ‖.
 
-    Kept instead of Λ because a matrix product is what the bonus then costs an update.
+    Kept instead of Λ because a matrix product is what the bonus then costs an update. In float64: after a million
+    steps the largest eigenvalue of Λ is so far above λ that float32 loses λ, or finds no factor at all.
     """
-    dimension = phi.shape[1]
-    covariance = ridge * jnp.eye(dimension) + (phi * weight[:, None]).T @ phi
-    factor = jnp.linalg.cholesky(covariance)
-    return jax.scipy.linalg.solve_triangular(factor, jnp.eye(dimension), lower=True)
+    rows = phi.astype(np.float64)
+    covariance = ridge * np.eye(phi.shape[1]) + (rows * weight[:, None]).T @ rows
+    factor = np.linalg.cholesky(covariance)
+    root = scipy.linalg.solve_triangular(factor, np.eye(phi.shape[1]), lower=True)
+    return np.asarray(root, np.float32)
 
 
 def elliptical_bonus(

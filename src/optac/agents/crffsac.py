@@ -9,15 +9,16 @@ which their input changes under them; the bonus is scaled by the spread of the r
 is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis.
 """
 
+import dataclasses
+from functools import partial
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from optac.agents import squashed_gaussian
 from optac.agents.bonus import elliptical_bonus, inverse_root
 from optac.agents.features import (
     FourierLayer,
@@ -29,35 +30,18 @@ from optac.agents.features import (
 )
 from optac.agents.networks import MLP, each, ensemble, mlp, towards
 from optac.agents.settings import CRFFSACSettings
-from optac.agents.soft_actor_critic import (
-    Transitions,
-    actor_loss,
-    adam_step,
-    critic_loss,
-    soft_target,
-    target_entropy,
-    temperature_loss,
-)
+from optac.agents.soft_actor_critic import SoftState, Transitions, adam_step, soft_state, soft_update
 from optac.agents.statistics import Statistics
 
 
-class State(eqx.Module):
-    """All that the next update needs."""
+class State(SoftState):
+    """All that the next update needs: soft actor-critic's, and φ's."""
 
     model: TransitionModel
     slow_phi: MLP
     fourier: FourierLayer | None
-    actor: MLP
-    critic: MLP
-    target_critic: MLP
-    log_temperature: Float[Array, ""]
     model_optimiser: optax.OptState
-    actor_optimiser: optax.OptState
-    critic_optimiser: optax.OptState
-    temperature_optimiser: optax.OptState
     inverse_root: Float[Array, "feature feature"] | None
-    updates: Int[Array, ""]
-    key: PRNGKeyArray
 
 
 class Info(NamedTuple):
@@ -80,23 +64,13 @@ def init(settings: CRFFSACSettings, obs: int, act: int, *, key: PRNGKeyArray) ->
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
     critic = ensemble(settings.critics, [w, 1] if literal else [d, w, 1], key=key_critic)
     model = transition_model(obs, act, w, d, key=key_model)
-    log_temperature = jnp.log(jnp.float32(settings.initial_temperature))
-    adam = optax.adam(settings.learning_rate)
     return State(
+        **vars(soft_state(settings, actor, critic, key=key)),
         model=model,
         slow_phi=model.phi,
         fourier=fourier_layer(d, w, settings.fourier_bandwidth, key=key_fourier) if literal else None,
-        actor=actor,
-        critic=critic,
-        target_critic=critic,
-        log_temperature=log_temperature,
-        model_optimiser=adam.init(model),
-        actor_optimiser=adam.init(actor),
-        critic_optimiser=adam.init(critic),
-        temperature_optimiser=adam.init(log_temperature),
+        model_optimiser=optax.adam(settings.feature_learning_rate).init(model),
         inverse_root=jnp.eye(d) / jnp.sqrt(settings.bonus_lambda) if settings.bonus else None,
-        updates=jnp.int32(0),
-        key=key,
     )
 
 
@@ -104,83 +78,34 @@ def update(
     settings: CRFFSACSettings, state: State, batches: Transitions, statistics: Statistics
 ) -> tuple[State, Info]:
     """One step of φ for each of `batches`, then one of critics, actor, temperature, targets on the last."""
-    model, model_optimiser, loss_features = _learn_features(settings, state, batches, statistics)
+    model, model_optimiser, feature_loss = _learn_features(settings, state, batches, statistics)
     slow_phi = towards(state.slow_phi, model.phi, settings.feature_copy_rate)
 
     batch = jax.tree.map(lambda x: x[-1], batches)
-    key, key_next, key_actor = jax.random.split(state.key, 3)
-    temperature = jnp.exp(state.log_temperature)
-    entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
-
-    def critics(critic: MLP, phi: Float[Array, "batch feature"]) -> Float[Array, "critic batch"]:
-        return q_values(critic, phi, state.fourier)
-
-    next_action, next_log_probability = squashed_gaussian.sample(state.actor, batch.next_obs, key=key_next)
-    phi = features(slow_phi, batch.obs, batch.action)
-    next_values = critics(state.target_critic, features(slow_phi, batch.next_obs, next_action))
+    embed = partial(features, slow_phi)
+    phi = embed(batch.obs, batch.action)
     bonus = _bonus(settings, state, phi)
-    target = soft_target(
-        batch.reward + settings.bonus_scale * statistics.reward_std * bonus,
-        batch.terminated,
-        next_values,
-        next_log_probability,
-        temperature,
-        discount=settings.discount,
-    )
-
-    def of_critic(critic: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        values = critics(critic, phi)
-        return critic_loss(values, target), jnp.mean(values)
-
-    def of_actor(actor: MLP) -> tuple[Float[Array, ""], Float[Array, " batch"]]:
-        action, log_probability = squashed_gaussian.sample(actor, batch.obs, key=key_actor)
-        values = critics(critic.parameters, features(slow_phi, batch.obs, action))
-        return actor_loss(values, log_probability, temperature), log_probability
-
-    rate = settings.learning_rate
-    (loss_critic, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
-    critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
-    (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
-    actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
-    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, entropy_wanted)
-    log_temperature = adam_step(
-        gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
-    )
-    updates = state.updates + 1
-    moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
-    next_state = State(
-        model=model,
-        slow_phi=slow_phi,
-        fourier=state.fourier,
-        actor=actor.parameters,
-        critic=critic.parameters,
-        target_critic=towards(state.target_critic, critic.parameters, moved),
-        log_temperature=log_temperature.parameters,
-        model_optimiser=model_optimiser,
-        actor_optimiser=actor.state,
-        critic_optimiser=critic.state,
-        temperature_optimiser=log_temperature.state,
-        inverse_root=state.inverse_root,
-        updates=updates,
-        key=key,
-    )
-    entropy = -jnp.mean(log_probability)
-    info = Info(loss_features, loss_critic, loss_actor, temperature, entropy, q_mean, jnp.mean(bonus))
-    return next_state, info
+    reward = batch.reward + settings.bonus_scale * statistics.reward_std * bonus
+    head = partial(q_values, fourier=state.fourier)
+    state, info = soft_update(settings, state, batch, reward, phi, embed=embed, head=head)
+    state = dataclasses.replace(state, model=model, slow_phi=slow_phi, model_optimiser=model_optimiser)
+    return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
 
 
 def rebuild_covariance(
     settings: CRFFSACSettings,
     state: State,
-    obs: Float[Array, "batch obs"],
-    action: Float[Array, "batch act"],
-    weight: Float[Array, " batch"],
+    obs: Float[np.ndarray, "batch obs"],
+    action: Float[np.ndarray, "batch act"],
+    weight: Float[np.ndarray, " batch"],
 ) -> State:
     """The state with Λ rebuilt from these rows of replay under the present φ, each counted `weight` times."""
-    phi = features(state.slow_phi, obs, action)
+    phi = np.asarray(_compiled_features(state.slow_phi, obs, action))
     root = inverse_root(phi, weight, ridge=settings.bonus_lambda)
-    rebuilt: State = eqx.tree_at(lambda s: s.inverse_root, state, root)
-    return rebuilt
+    return dataclasses.replace(state, inverse_root=jnp.asarray(root))
+
+
+_compiled_features = jax.jit(features)
 
 
 def q_values(

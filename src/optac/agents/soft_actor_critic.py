@@ -1,15 +1,26 @@
-"""The formulas of soft actor-critic that every agent here is put together from.
+"""Soft actor-critic's formulas and the update they make up, which every agent here shares.
 
 Haarnoja et al., arXiv 1812.05905v2. The critics are a leading axis, their minimum is taken where the paper
-takes it, and a formula here knows nothing of what network produced its values.
+takes it, and nothing here knows what the critics see: an agent says it by `embed` and `head`.
 """
 
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from optac.agents import squashed_gaussian
+from optac.agents.networks import MLP, towards
+from optac.agents.settings import SACSettings
+
+Batch = Float[Array, "batch _"]
+Embed = Callable[[Batch, Batch], Batch]
+Head = Callable[[MLP, Batch], Float[Array, "critic batch"]]
 
 
 class Transitions(NamedTuple):
@@ -27,6 +38,112 @@ class Adam(NamedTuple):
 
     parameters: PyTree[Array]
     state: optax.OptState
+
+
+class SoftState(eqx.Module):
+    """All that the next update of actor, critics and temperature needs."""
+
+    actor: MLP
+    critic: MLP
+    target_critic: MLP
+    log_temperature: Float[Array, ""]
+    actor_optimiser: optax.OptState
+    critic_optimiser: optax.OptState
+    temperature_optimiser: optax.OptState
+    updates: Int[Array, ""]
+    key: PRNGKeyArray
+
+
+class SoftInfo(NamedTuple):
+    """What a row of metrics wants to know of an update."""
+
+    critic_loss: Float[Array, "*updates"]
+    actor_loss: Float[Array, "*updates"]
+    ent_coef: Float[Array, "*updates"]
+    entropy: Float[Array, "*updates"]
+    q_mean: Float[Array, "*updates"]
+
+
+State = TypeVar("State", bound=SoftState)
+
+
+def soft_state(settings: SACSettings, actor: MLP, critic: MLP, *, key: PRNGKeyArray) -> SoftState:
+    """Fresh optimisers, targets and temperature for these networks."""
+    adam = optax.adam(settings.learning_rate)
+    log_temperature = jnp.log(jnp.float32(settings.initial_temperature))
+    return SoftState(
+        actor=actor,
+        critic=critic,
+        target_critic=critic,
+        log_temperature=log_temperature,
+        actor_optimiser=adam.init(actor),
+        critic_optimiser=adam.init(critic),
+        temperature_optimiser=adam.init(log_temperature),
+        updates=jnp.int32(0),
+        key=key,
+    )
+
+
+def soft_update(
+    settings: SACSettings,
+    state: State,
+    batch: Transitions,
+    reward: Float[Array, " batch"],
+    x: Batch,
+    *,
+    embed: Embed,
+    head: Head,
+) -> tuple[State, SoftInfo]:
+    """One step of critics, actor, temperature and target, where the critics see x = embed(s, a).
+
+    `x` is the batch's own (s, a) embedded, and head(critic, x) is Q_c for each critic c.
+    """
+    key, key_next, key_actor = jax.random.split(state.key, 3)
+    temperature = jnp.exp(state.log_temperature)
+    rate = settings.learning_rate
+
+    next_action, next_log_probability = squashed_gaussian.sample(state.actor, batch.next_obs, key=key_next)
+    next_values = head(state.target_critic, embed(batch.next_obs, next_action))
+    target = soft_target(
+        reward, batch.terminated, next_values, next_log_probability, temperature, discount=settings.discount
+    )
+
+    def of_critic(critic: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        values = head(critic, x)
+        return critic_loss(values, target), jnp.mean(values)
+
+    (loss_critic, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
+    critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
+
+    def of_actor(actor: MLP) -> tuple[Float[Array, ""], Float[Array, " batch"]]:
+        action, log_probability = squashed_gaussian.sample(actor, batch.obs, key=key_actor)
+        values = head(critic.parameters, embed(batch.obs, action))
+        return actor_loss(values, log_probability, temperature), log_probability
+
+    (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
+    actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
+
+    entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
+    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, entropy_wanted)
+    log_temperature = adam_step(
+        gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
+    )
+
+    updates = state.updates + 1
+    moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
+    next_state = dataclasses.replace(
+        state,
+        actor=actor.parameters,
+        critic=critic.parameters,
+        target_critic=towards(state.target_critic, critic.parameters, moved),
+        log_temperature=log_temperature.parameters,
+        actor_optimiser=actor.state,
+        critic_optimiser=critic.state,
+        temperature_optimiser=log_temperature.state,
+        updates=updates,
+        key=key,
+    )
+    return next_state, SoftInfo(loss_critic, loss_actor, temperature, -jnp.mean(log_probability), q_mean)
 
 
 def soft_target(
