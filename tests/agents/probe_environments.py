@@ -102,6 +102,8 @@ class Faulty(Drifting):
                     reward = float("inf")
                 case "huge reward":
                     reward = 1e30
+                case "huge observation":
+                    observation = observation + np.float32(1e12)
                 case "nan observation":
                     observation = observation * np.nan
                 case "infinite observation":
@@ -119,6 +121,7 @@ FAULTS = (
     "nan reward",
     "infinite reward",
     "huge reward",
+    "huge observation",
     "nan observation",
     "infinite observation",
     "shape",

@@ -11,10 +11,10 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from optac.agents import crffsac, sac
 from optac.agents.settings import CRFFSACSettings, SACSettings
-from optac.agents.soft_actor_critic import Transitions
+from optac.agents.soft_actor_critic import SoftState, Transitions
 from optac.agents.statistics import Statistics
 
-State = sac.State | crffsac.State
+State = SoftState
 Name = Literal["sac", "crffsac", "crffsac-bonus"]
 Parts = dict[str, PyTree[Array]]
 
@@ -41,7 +41,7 @@ def algorithm(settings: SACSettings) -> Algorithm:
         settings,
         jax.jit(partial(crffsac.init, settings), static_argnums=(0, 1)),
         _compile(partial(crffsac.update, settings)),
-        jax.jit(partial(crffsac.rebuild_covariance, settings)) if settings.bonus else None,
+        partial(crffsac.rebuild_covariance, settings) if settings.bonus else None,
     )
 
 
@@ -72,9 +72,13 @@ def _compile(
 
 
 def trained_parts(state: State) -> Parts:
-    """The networks of a state that gradients move, by the name a message gives them."""
-    parts = {"critic": state.critic, "actor": state.actor, "temperature": state.log_temperature}
-    return {"φ": state.model, **parts} if isinstance(state, crffsac.State) else parts
+    """What gradients move and have moved, networks with their optimisers, by the name a message gives them."""
+    parts: Parts = {
+        "critic": (state.critic, state.critic_optimiser),
+        "actor": (state.actor, state.actor_optimiser),
+        "temperature": (state.log_temperature, state.temperature_optimiser),
+    }
+    return {"φ": (state.model, state.model_optimiser), **parts} if isinstance(state, crffsac.State) else parts
 
 
 def _finite(tree: PyTree[Array]) -> Bool[Array, ""]:

@@ -4,7 +4,6 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
-import math
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +30,7 @@ Env = gymnasium.Env[Any, Any]
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass
@@ -264,9 +264,9 @@ def _first_observation(given: Any, box: Box) -> Float[np.ndarray, " obs"]:
 
 
 def checked_reward(given: Any, step: int) -> float:
-    """The reward as a float; refused when it is not finite."""
+    """The reward as a float; refused when it is not finite, or is not in float32, which replay keeps."""
     reward = float(given)
-    if not math.isfinite(reward):
+    if not abs(reward) <= _LARGEST_FLOAT32:
         raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
     return reward
 
