@@ -77,7 +77,7 @@ def test_realised_report_counts_the_mixtures_within_five_percent(tmp_path) -> No
     ]
     text = report_of(rows, tmp_path)
     assert (
-        "| 1 | 3 | 1,000 | 3.00% (10.00%) | 0.50% (0.50%) | 2 of 3 | 500 (not within the budget) | 7 |"
+        "| 1 | 8 | 3 | 1,000 | 3.00% (10.00%) | 0.50% (0.50%) | 2 of 3 | 500 (not within the budget) | 7 |"
         in text
     )
 

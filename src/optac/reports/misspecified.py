@@ -41,37 +41,44 @@ def write_report(rows: Sequence[Row], total: int, path: Path) -> Path:
 def realised_table(rows: Sequence[Row]) -> str:
     """Gaps as shares of V* − V(uniform), and the episodes until the mixture's is at most 5 %, a line a dimension."""
     lines = [
-        "| D | seeds | episodes | mixture's gap, median (worst) | last policy's gap, median (worst) | "
+        "| D | d | seeds | episodes | mixture's gap, median (worst) | last policy's gap, median (worst) | "
         "mixtures within 5 % | episodes until then, median (worst) | learner's seconds, median |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     realised = of_study(rows, "realised")
-    for dim in sorted({row["dim"] for row in realised}):
-        runs = [row for row in realised if row["dim"] == dim]
+    for runs in _by_features(realised):
         gap = np.array([row["gap"] / row["range"] for row in runs])
         last = np.array([row["last_gap"] / row["range"] for row in runs])
         within = _episodes(runs, "mixture")
         seconds = np.median([row["time/run"] for row in runs])
+        first = runs[0]
         lines.append(
-            f"| {dim} | {len(runs)} | {runs[0]['episodes']:,} | {np.median(gap):.2%} ({gap.max():.2%}) "
-            f"| {np.median(last):.2%} ({last.max():.2%}) | {(gap <= 0.05).sum()} of {len(runs)} "
-            f"| {_count(_median(within))} ({_count(within.max())}) | {seconds:.0f} |"
+            f"| {first['dim']} | {first['frequencies']} | {len(runs)} | {first['episodes']:,} "
+            f"| {np.median(gap):.2%} ({gap.max():.2%}) | {np.median(last):.2%} ({last.max():.2%}) "
+            f"| {(gap <= 0.05).sum()} of {len(runs)} | {_count(_median(within))} ({_count(within.max())}) "
+            f"| {seconds:.0f} |"
         )
     return "\n".join([*lines, "", _feature_note(realised)])
+
+
+def _by_features(runs: Sequence[Row]) -> list[list[Row]]:
+    """The runs of each dimension and number of frequencies."""
+    sizes = sorted({(row["dim"], row["frequencies"]) for row in runs})
+    return [[row for row in runs if (row["dim"], row["frequencies"]) == size] for size in sizes]
 
 
 def _feature_note(runs: Sequence[Row]) -> str:
     """The size and the error of the features the runs were made with."""
     notes = []
-    for dim in sorted({row["dim"] for row in runs}):
-        several = [row for row in runs if row["dim"] == dim]
+    for several in _by_features(runs):
         first = several[0]
         samples = f"N = {first['next_samples']}" if first["next_samples"] else "exact coefficients"
         error = np.median([row["feature_error"] for row in several])
         notes.append(
-            f"Features in R^{dim}: d = {first['frequencies']}, {samples}, W = {first['radius']:g}, rotated onto "
-            f"{first['columns']} columns. Their own error sup |T_θ − φ̂ᵀμ| is {error:.3f} (median over seeds; densities "
-            f"reach {first['density_bound']:.3g}); d̃ of the exact ones is {first['effective_dimension']} at 1e-6."
+            f"Features in R^{first['dim']}: d = {first['frequencies']}, {samples}, W = {first['radius']:g}, rotated "
+            f"onto {first['columns']} columns. Their own error sup |T_θ − φ̂ᵀμ| is {error:.3f}, the median over "
+            f"seeds, where densities reach {first['density_bound']:.3g}; d̃ of the exact ones is "
+            f"{first['effective_dimension']} at 1e-6."
         )
     return "\n".join(notes)
 
