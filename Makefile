@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo test test-slow test-video test-browser check format bench clean
+.PHONY: help install demo table2 test test-slow test-video test-browser check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -19,6 +19,9 @@ install: $(STAMP)  ## make .venv with the pinned versions
 
 demo: $(STAMP)  ## the whole story in about three minutes
 	$(BIN)/optac demo
+
+table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the rows under results/table2
+	$(BIN)/python -m optac.reports.table2 results/table2
 
 test: $(STAMP)  ## the default tests, under eight minutes on two cores
 	$(PYTEST)

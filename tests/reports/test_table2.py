@@ -5,12 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from optac.errors import InvalidInput
 from optac.reports.evidence import gather
 from optac.reports.groups import group_runs
 from optac.reports.numbers import mean_std, number
 from optac.reports.paper_table2 import PAPER, RANDOM_RETURNS, TASKS, normalised
 from optac.reports.statistics import Summary
-from optac.reports.table2 import STEPS, latex, markdown, missing_markdown, paper_cells
+from optac.reports.table2 import (
+    BEGIN,
+    END,
+    STEPS,
+    latex,
+    markdown,
+    missing_markdown,
+    paper_cells,
+    write_documents,
+)
 from tests.reports.training_runs import write_run
 
 
@@ -100,3 +110,20 @@ def test_numbers_have_the_digits_they_deserve(value: float, spread: float | None
 
 def test_a_single_seed_has_no_spread() -> None:
     assert mean_std(Summary(12.5, None, 1)) == "12.50" and mean_std(Summary(12.5, 0.0, 3)) == "12.50 ± 0"
+
+
+def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    write_documents(tmp_path / "none", tmp_path)
+    assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text()
+    write_run(tmp_path / "runs" / "a", returns=(7.0,) * 40)
+    docs, _ = write_documents(tmp_path / "runs", tmp_path)
+    assert "1 of 72 runs are in" in docs.read_text() and "**7.000 (1 seed)**" in docs.read_text()
+    assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in docs.read_text()
+    text = readme.read_text()
+    assert text.startswith("before\n") and text.endswith(f"{END}\nafter\n") and "**7.000 (1 seed)**" in text
+    readme.write_text("no marks")
+    with pytest.raises(InvalidInput, match="has no place for the table"):
+        write_documents(tmp_path / "runs", tmp_path)

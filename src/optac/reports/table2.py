@@ -1,12 +1,17 @@
 """The paper's Table 2 with our figures beside it: which is better, whether the seeds can tell, what is missing.
 
-`python -m optac.reports.table2 results/table2` writes docs/results/table2.md and the table in README.md.
+`python -m optac.reports.table2 results/table2` writes docs/results/table2.md and the table in README.md, from the
+runs under results/table2 as they are.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from optac.reports.groups import Group, short_name
+from optac.errors import InvalidInput
+from optac.reports.evidence import gather
+from optac.reports.groups import Group, group_runs, short_name
 from optac.reports.numbers import ends, mean_std, number, seeds
 from optac.reports.paper_table2 import AGENTS, PAPER, SEEDS, TASKS, Printed
 from optac.reports.statistics import SEEDS_NEEDED, Difference, Summary, difference
@@ -113,7 +118,7 @@ def markdown(lines: Sequence[Sequence[Cell]]) -> str:
         task = f"**{short_name(cells[0].environment)}**, {cells[0].steps:,} steps"
         text.append(f"| {task} | ours | {' | '.join(f'**{ours_text(cell)}**' for cell in cells)} |")
         text.append(f"| | paper | {' | '.join(cell.paper.text for cell in cells)} |")
-        text.append(f"| | | {' | '.join(f'*{cell.verdict}*' for cell in cells)} |")
+        text.append(f"| | | {' | '.join(f'*{cell.verdict}*' if cell.ours else '' for cell in cells)} |")
     return "\n".join(text) + "\n"
 
 
@@ -143,3 +148,55 @@ def latex(lines: Sequence[Sequence[Cell]]) -> str:
 
 def _tex(text: str) -> str:
     return text.replace("−", "$-$").replace("±", r"$\pm$")
+
+
+BEGIN, END = "<!-- table2: written by `make table2` -->", "<!-- /table2 -->"
+DOCS, README = Path("docs/results/table2.md"), Path("README.md")
+
+
+def write_documents(results: Path, root: Path) -> list[Path]:
+    """docs/results/table2.md, and the table between its two marks in README.md."""
+    has_runs = any(results.glob("*/config.json"))
+    lines = paper_cells(group_runs(gather([results]).training) if has_runs else [], steps=STEPS)
+    readme = (root / README).read_text(encoding="utf-8")
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InvalidInput(f"{root / README} has no place for the table; it goes between {BEGIN} and {END}")
+    (root / README).write_text(
+        f"{before}{BEGIN}\n\n{_standing(lines)}\n\n{markdown(lines)}\n{END}{after}", encoding="utf-8"
+    )
+    (root / DOCS).write_text(_document(lines), encoding="utf-8")
+    return [root / DOCS, root / README]
+
+
+def _standing(lines: Sequence[Sequence[Cell]]) -> str:
+    cells = [cell for line in lines for cell in line]
+    done = sum(SEEDS - len(cell.missing) for cell in cells)
+    return f"{done} of {SEEDS * len(cells)} runs are in; a cell without one is missing, not zero."
+
+
+def _document(lines: Sequence[Sequence[Cell]]) -> str:
+    return f"""# Table 2 of the paper, beside ours
+
+{_standing(lines)} Written by `make table2` from the rows under `results/table2`, each run with its settings, versions
+and commit in its config.json.
+
+Ours: the last evaluation (ten episodes of the deterministic policy, no bonus), mean ± standard deviation over
+the seeds in brackets, preset `default`. The paper’s: as printed, 4 seeds; it states neither its number of steps nor
+the length of an episode. “Can tell” means that Welch’s 95 % interval of the difference of the two means, given
+behind it, leaves zero out; fewer than {SEEDS_NEEDED} seeds tell nothing, and the inverted pendulum’s spread is
+printed as 0.0, which is none to test against. [The statistics](../report.md#the-statistics-and-why-these).
+
+{markdown(lines)}
+## Missing
+
+`optac reproduce table2` runs what is missing, the most telling first, and goes on where it stopped; with
+`--minutes M` it starts nothing that cannot end in time. `optac report results/table2 --out table2.html` makes the
+page with the curves.
+
+{missing_markdown(lines)}"""
+
+
+if __name__ == "__main__":
+    print(*write_documents(Path(sys.argv[1]), Path.cwd()), sep="\n")
