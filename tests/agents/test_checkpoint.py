@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from optac.agents import checkpoint
 from optac.agents.checkpoint import CheckpointCorrupt
-from optac.errors import RunFailed
+from optac.errors import InvalidInput, RunFailed
 
 ARRAYS = {"weight": np.arange(12, dtype=np.float32).reshape(3, 4), "scalar": np.float32(3.5)}
 ROWS = {"reward": np.arange(5, dtype=np.float32)}
@@ -202,12 +202,13 @@ from optac.agents import checkpoint
 
 arrays, rows = {"weight": np.ones(9, np.float32)}, {"reward": np.ones(5, np.float32)}
 
-def write(parent, step):
+def write(parent, step, version=1):
     piece = checkpoint.save_piece(checkpoint.pieces_folder(parent), 0, rows)
-    checkpoint.save(checkpoint.checkpoint_path(parent, step), arrays, {"step": step}, [piece])
+    meta = {"step": step, "version": version}
+    checkpoint.save(checkpoint.checkpoint_path(parent, step), arrays, meta, [piece])
     checkpoint.prune(parent)
 
-def killed_at(fatal, parent):
+def killed_at(fatal, parent, step):
     count = 0
     def counted(call):
         def wrapped(*arguments, **named):
@@ -219,32 +220,34 @@ def killed_at(fatal, parent):
         return wrapped
     for name in ("fsync", "rename", "mkdir", "open", "unlink", "rmdir"):
         setattr(os, name, counted(getattr(os, name)))
-    write(parent, 5)
+    write(parent, step, version=2)
 
-fatal = 0
+step, fatal = int(sys.argv[2]), 0
 while True:
     fatal += 1
     parent = Path(sys.argv[1]) / str(fatal)
-    for step in (1, 2, 3, 4):
-        write(parent, step)
+    for before in (1, 2, 3, 4):
+        write(parent, before)
     child = os.fork()
     if child == 0:
-        killed_at(fatal, parent)
+        killed_at(fatal, parent, step)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     found, damage = checkpoint.newest_sound(parent)
     assert found is not None and not damage, (fatal, damage)
-    assert found.meta["step"] in (4, 5), fatal
-    write(parent, 5)
-    assert checkpoint.newest_sound(parent)[0].meta["step"] == 5, fatal
+    assert found.meta["step"] in (4, step), fatal
+    write(parent, step, version=3)
+    assert checkpoint.newest_sound(parent)[0].meta == {"step": step, "version": 3}, fatal
+    assert all(p.name == "replay" or p.name[5:].isdigit() for p in parent.iterdir()), fatal
     if os.WIFEXITED(status):
         break
 print(fatal)
 """
 
 
-def test_a_kill_between_any_two_steps_of_a_save_leaves_a_sound_checkpoint(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KILLED_SAVES, str(tmp_path)]
+@pytest.mark.parametrize("step", [5, 4], ids=["a new name", "a name that exists"])
+def test_a_kill_between_any_two_steps_of_a_save_leaves_a_sound_checkpoint(step: int, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED_SAVES, str(tmp_path), str(step)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
@@ -257,9 +260,53 @@ def test_a_save_without_room_leaves_the_one_before(tmp_path: Path, monkeypatch: 
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(RunFailed, match="No space left"):
+    with pytest.raises(RunFailed, match=r"No space left.*make room"):
         write(tmp_path, 2)
     monkeypatch.undo()
     found, damage = checkpoint.newest_sound(tmp_path)
     assert found is not None and found.meta["step"] == 1 and not damage
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("place", ["mine", "mine.tmp", "mine.replaced"])
+@pytest.mark.parametrize("file", ["notes.txt", "replay/notes.txt", None])
+def test_a_save_removes_no_file_that_is_not_a_checkpoints(
+    place: str, file: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine"
+    precious = tmp_path / place if file is None else tmp_path / place / file
+    if place == "mine" and file is not None:
+        checkpoint.save(path, ARRAYS, {})
+    precious.parent.mkdir(parents=True, exist_ok=True)
+    precious.write_text("a year's work")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidInput, match=f"not a saved agent.*{precious.name}"):
+        checkpoint.save(path, ARRAYS, {})
+    assert precious.read_text() == "a year's work"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_without_a_manifest_is_not_replaced_by_a_save(tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text("somebody else's")
+    with pytest.raises(InvalidInput, match=r"not a saved agent.*meta\.json"):
+        checkpoint.save(tmp_path, ARRAYS, {})
+    assert (tmp_path / "meta.json").read_text() == "somebody else's"
+
+
+def test_a_rename_that_fails_leaves_the_replaced_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rename = tmp_path / "mine", Path.rename
+    checkpoint.save(path, ARRAYS, {"version": 1})
+
+    def refuse(self: Path, target: Path) -> Path:
+        if self.name == "mine.tmp":
+            raise OSError(13, "Permission denied")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(RunFailed, match="Permission denied") as caught:
+        checkpoint.save(path, ARRAYS, {"version": 2})
+    assert "make room" not in str(caught.value)
+    assert checkpoint.load(path).meta == {"version": 1}
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]

@@ -1,11 +1,13 @@
 """Checkpoints on disk: arrays in safetensors, the rest in JSON, a manifest of SHA-256 hashes, no pickle.
 
-A checkpoint is written aside, flushed to disk and renamed, so that one that has its name is whole. What
-happened to it later (a flipped bit, a lost file) the manifest tells: it is what was written, or corrupt. The
-replay buffer lies beside the checkpoints in pieces that are written once and never changed; a manifest
-names the pieces its checkpoint needs, and saving costs only the rows that are new.
+A checkpoint is written aside, flushed to disk and renamed, so that one that has its name is whole. One that it
+replaces is set aside until then, and found there should a kill fall between the two renames. What happened to a
+checkpoint later (a flipped bit, a lost file) the manifest tells: it is what was written, or corrupt. The replay
+buffer lies beside the checkpoints in pieces that are written once and never changed; a manifest names the pieces
+its checkpoint needs, and saving costs only the rows that are new.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -20,7 +22,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from optac.errors import RunFailed
+from optac.errors import InvalidInput, RunFailed
 
 Arrays = dict[str, np.ndarray]
 
@@ -29,7 +31,9 @@ _ARRAYS: Final = "arrays.safetensors"
 _META: Final = "meta.json"
 _MANIFEST: Final = "manifest.json"
 _PIECES: Final = "replay"
+_ROWS_ASIDE: Final = "rows.tmp"
 _NAME: Final = re.compile(r"ckpt_(\d{12})")
+_LEFTOVER: Final = re.compile(r"ckpt_\d{12}\.(tmp|replaced|removed)")
 _PIECE_NAME: Final = re.compile(r"rows-\d{12}-\d{12}-[0-9a-f]{16}\.safetensors")
 _MOST_JSON_BYTES: Final = 64 << 20
 
@@ -75,11 +79,13 @@ def save(
     pieces: Sequence[Piece] = (),
     own_rows: tuple[int, Mapping[str, np.ndarray]] | None = None,
 ) -> None:
-    """Write a checkpoint under `path`, whole or not at all; what was there before is replaced.
+    """Write a checkpoint under `path`, whole or not at all; one that was there before is replaced.
 
-    `pieces` lie beside it already; `own_rows`, numbered from their first entry, go inside it.
+    `pieces` lie beside it already; `own_rows`, numbered from their first entry, go inside it. Where `path` is
+    anything but a checkpoint it is refused, and nothing is touched.
     """
-    aside = path.with_name(path.name + ".tmp")
+    _refuse_foreign(path)
+    aside = _beside(path, "tmp")
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
@@ -94,22 +100,18 @@ def save(
         (aside / _MANIFEST).write_text(json.dumps({**manifest, "sha256": _digest(manifest)}))
         _flush(aside / _MANIFEST)
         _flush(aside)
-        if path.exists():
-            remove(path)
-        aside.rename(path)
-        _flush(path.parent)
+        _put_in_place(aside, path)
     except (OSError, SafetensorError) as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise RunFailed(
-            f"cannot save the checkpoint {path}: {error}; the ones before it are whole, "
-            "so make room and resume"
+            f"cannot save the checkpoint {path}: {error}; the ones before it are whole{_advice(error)}"
         ) from error
 
 
 def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piece:
     """Write rows of replay, numbered from `start`, as a piece that is never changed again."""
     count = len(next(iter(rows.values())))
-    aside = folder / "rows.tmp"
+    aside = folder / _ROWS_ASIDE
     try:
         folder.mkdir(parents=True, exist_ok=True)
         save_file({name: np.array(array, order="C") for name, array in rows.items()}, aside)
@@ -121,14 +123,18 @@ def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piec
     except (OSError, SafetensorError) as error:
         aside.unlink(missing_ok=True)
         raise RunFailed(
-            f"cannot save replay rows in {folder}: {error}; earlier checkpoints are whole, "
-            "so make room and resume"
+            f"cannot save replay rows in {folder}: {error}; earlier checkpoints are whole{_advice(error)}"
         ) from error
     return Piece(name, start, start + count, found["size"], found["sha256"])
 
 
 def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
-    """The checkpoint at `path` after every byte of it has been compared with its manifest."""
+    """The checkpoint at `path` after every byte of it has been compared with its manifest.
+
+    Where a kill fell while it was being replaced, it is the one from before.
+    """
+    if not path.exists() and _beside(path, "replaced").is_dir():
+        path = _beside(path, "replaced")
     folder = path / _PIECES if pieces_folder is None else pieces_folder
     manifest = _read_json(path / _MANIFEST)
     said = manifest.pop("sha256", None)
@@ -159,7 +165,8 @@ def listed(parent: Path) -> list[Path]:
     """The checkpoints under `parent`, newest first."""
     if not parent.is_dir():
         return []
-    return sorted((p for p in parent.iterdir() if _NAME.fullmatch(p.name)), reverse=True)
+    replaced = (p.with_suffix("") for p in parent.iterdir() if p.suffix == ".replaced")
+    return sorted({p for p in (*parent.iterdir(), *replaced) if _NAME.fullmatch(p.name)}, reverse=True)
 
 
 def newest_sound(parent: Path) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
@@ -174,11 +181,16 @@ def newest_sound(parent: Path) -> tuple[Checkpoint | None, list[CheckpointCorrup
 
 
 def prune(parent: Path) -> None:
-    """Remove all but the newest checkpoints, and the pieces of replay that none of these needs."""
+    """Remove all but the newest checkpoints, what kills left, and the pieces of replay that nothing needs."""
+    for path in list(parent.iterdir()) if parent.is_dir() else ():
+        needed_still = path.suffix == ".replaced" and not path.with_suffix("").exists()
+        if _LEFTOVER.fullmatch(path.name) and not needed_still:
+            shutil.rmtree(path)
     for path in listed(parent)[KEPT:]:
         remove(path)
+    manifests = [(p if p.exists() else _beside(p, "replaced")) / _MANIFEST for p in listed(parent)]
     try:
-        needed = {p["name"] for path in listed(parent) for p in _read_json(path / _MANIFEST)["pieces"]}
+        needed = {piece["name"] for manifest in manifests for piece in _read_json(manifest)["pieces"]}
     except (CheckpointCorrupt, KeyError, TypeError):
         return
     folder = pieces_folder(parent)
@@ -189,10 +201,69 @@ def prune(parent: Path) -> None:
 
 def remove(path: Path) -> None:
     """Remove a checkpoint; a kill half-way leaves nothing that looks like one."""
-    doomed = path.with_name(path.name + ".removed")
-    shutil.rmtree(doomed, ignore_errors=True)
-    path.rename(doomed)
-    shutil.rmtree(doomed)
+    doomed = _beside(path, "removed")
+    for place in (_beside(path, "replaced"), path):
+        if place.exists():
+            shutil.rmtree(doomed, ignore_errors=True)
+            place.rename(doomed)
+            shutil.rmtree(doomed)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.name}.{suffix}")
+
+
+def _put_in_place(aside: Path, path: Path) -> None:
+    """Give a whole checkpoint its name; at every moment either it or the one it replaces can be loaded."""
+    replaced = _beside(path, "replaced")
+    if path.exists():
+        shutil.rmtree(replaced, ignore_errors=True)
+        path.rename(replaced)
+    try:
+        aside.rename(path)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(path)
+        raise
+    _flush(path.parent)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """InvalidInput where saving to `path` would remove a file that no checkpoint holds."""
+    for place in (path, _beside(path, "tmp"), _beside(path, "replaced")):
+        stranger = _stranger(place)
+        if stranger is None and place == path and place.exists() and not (place / _MANIFEST).is_file():
+            stranger = next(place.iterdir(), None)
+        if stranger is not None:
+            raise InvalidInput(
+                f"{place} exists and is not a saved agent: saving there would remove {stranger}; "
+                "give another path, or move it away"
+            )
+
+
+def _stranger(place: Path) -> Path | None:
+    """The first file under `place` that no checkpoint holds; `place` itself where it is no folder."""
+    if not os.path.lexists(place):
+        return None
+    if place.is_symlink() or not place.is_dir():
+        return place
+    ours = {place / name for name in (_ARRAYS, _META, _MANIFEST)}
+    pieces = place / _PIECES
+    others = [file for file in place.iterdir() if file not in ours and file != pieces]
+    if pieces.is_symlink() or (pieces.exists() and not pieces.is_dir()):
+        others.append(pieces)
+    elif pieces.is_dir():
+        others += [f for f in pieces.iterdir() if f.name != _ROWS_ASIDE and not _PIECE_NAME.fullmatch(f.name)]
+    return min(others, default=None)
+
+
+def _advice(error: Exception) -> str:
+    """What to do about a failed write; safetensors gives the system's number in its text only."""
+    full = (errno.ENOSPC, errno.EDQUOT)
+    if getattr(error, "errno", None) in full or any(f"os error {number})" in str(error) for number in full):
+        return ", so make room and resume"
+    return ""
 
 
 def _piece(entry: Any) -> Piece:

@@ -23,14 +23,21 @@ class CheckpointStore:
 
     parent: Path
     pieces: list[Piece] = field(default_factory=list)
+    saved_step: int | None = None
 
     def save(self, learner: Learner, extra: Mapping[str, Any]) -> None:
-        """Write the rows that are new, then the checkpoint that needs them; keep the newest three."""
+        """Write the rows that are new, then the checkpoint that needs them; keep the newest three.
+
+        A step that is saved already, as when a signal comes just after a checkpoint, is not written again.
+        """
+        if learner.step == self.saved_step:
+            return
         folder = checkpoint.pieces_folder(self.parent)
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
         arrays, meta = snapshot.take(learner)
         path = checkpoint.checkpoint_path(self.parent, learner.step)
         checkpoint.save(path, arrays, {**meta, **extra}, self.pieces)
+        self.saved_step = learner.step
         checkpoint.prune(self.parent)
 
     def take_up(self, found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
@@ -38,8 +45,9 @@ class CheckpointStore:
         for path in checkpoint.listed(self.parent):
             if path.name > found.path.name:
                 checkpoint.remove(path)
-        self.pieces = list(found.pieces)
-        return learner_of(found, chosen, env)
+        learner = learner_of(found, chosen, env)
+        self.pieces, self.saved_step = list(found.pieces), learner.step
+        return learner
 
 
 def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Piece]:
