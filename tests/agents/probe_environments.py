@@ -85,6 +85,26 @@ class Unsavable(Drifting):
         self.simulator = Outside()
 
 
+class Labelled(Drifting):
+    """Holds an array of text, which no array file takes."""
+
+    def __init__(self) -> None:
+        self.labels = np.array(["left", "right"])
+
+
+class Randomised(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A MuJoCo task whose every episode has another mass."""
+
+    def __init__(self) -> None:
+        super().__init__(gymnasium.make("optac.environments:optac/InvertedPendulum-v0"))
+
+    def reset(self, **given: Any) -> tuple[np.ndarray, dict[str, Any]]:
+        observation, info = super().reset(**given)
+        model: Any = getattr(self.unwrapped, "model")  # noqa: B009
+        model.body_mass[-1] = 5 + self.unwrapped.np_random.uniform()
+        return observation, info
+
+
 class Faulty(Drifting):
     """Goes wrong at step `at` of its life in the way `fault` names."""
 
@@ -114,6 +134,16 @@ class Faulty(Drifting):
                     raise OSError("the simulator is gone")
                 case "hang":
                     time.sleep(30)
+                case "four values":
+                    return observation, reward, terminated, info  # type: ignore[return-value]
+                case "no outcome":
+                    return None  # type: ignore[return-value]
+                case "no observation":
+                    observation = None  # type: ignore[assignment]
+                case "text observation":
+                    observation = "left"  # type: ignore[assignment]
+                case "no reward":
+                    reward = None  # type: ignore[assignment]
         return observation, reward, terminated, truncated, info
 
 
@@ -127,9 +157,33 @@ FAULTS = (
     "shape",
     "raise",
     "hang",
+    "four values",
+    "no reward",
 )
 
-for _probe in (OneStep, TwoStep, SignOfAction, Drifting, Unsavable):
+
+class FaultyReset(Drifting):
+    """Its reset goes wrong, in the way `fault` names, once `broken` is set."""
+
+    fault, broken = "", False
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        observation, info = super().reset(seed=seed)
+        if not self.broken:
+            return observation, info
+        match self.fault:
+            case "raise":
+                raise OSError("the simulator is gone")
+            case "hang":
+                time.sleep(30)
+            case "nan":
+                return observation * np.nan, info
+            case "shape":
+                return np.zeros(2, np.float32), info
+        return observation  # type: ignore[return-value]
+
+
+for _probe in (OneStep, TwoStep, SignOfAction, Drifting, Unsavable, Labelled, Randomised):
     gymnasium.register(f"probe/{_probe.__name__}-v0", entry_point=_probe, disable_env_checker=True)
 gymnasium.register("probe/Forever-v0", entry_point=Forever, max_episode_steps=5, disable_env_checker=True)
 gymnasium.register("probe/Faulty-v0", entry_point=Faulty, disable_env_checker=True)

@@ -11,9 +11,12 @@ from gymnasium.spaces import Box, Dict, Discrete
 from threadpoolctl import threadpool_info
 
 import optac
+from optac.agents import checkpoint
 from optac.agents.agent import Agent
 from optac.agents.checkpoint import CheckpointCorrupt
-from optac.errors import InvalidInput, RunFailed
+from optac.agents.store import ResumeWarning
+from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.experiments.training import train
 
 TINY = {
     "width": 8,
@@ -81,6 +84,63 @@ def test_loading_by_the_wrong_class_names_the_right_one(tmp_path: Path) -> None:
     made("sac").save(tmp_path / "a.ckpt")
     with pytest.raises(InvalidInput, match=r"optac\.SAC\.load"):
         optac.CRFFSAC.load(tmp_path / "a.ckpt")
+
+
+def resaved(path: Path, **changed: Any) -> None:
+    """Change what the saved agent's meta says, its hashes staying right."""
+    found = checkpoint.load(path)
+    checkpoint.save(path, found.arrays(), {**found.meta, **changed})
+
+
+def test_settings_of_another_version_do_not_make_it_another_agent(tmp_path: Path) -> None:
+    agent = made("sac")
+    agent.save(tmp_path / "a.ckpt", replay=False)
+    settings = checkpoint.load(tmp_path / "a.ckpt").meta["settings"]
+    resaved(tmp_path / "a.ckpt", settings={k: v for k, v in settings.items() if k != "step_timeout"})
+    assert optac.SAC.load(tmp_path / "a.ckpt").parameters_sha256 == agent.parameters_sha256
+
+
+def test_loading_under_other_versions_warns(tmp_path: Path) -> None:
+    made("sac").save(tmp_path / "a.ckpt", replay=False)
+    versions = checkpoint.load(tmp_path / "a.ckpt").meta["versions"]
+    assert {"optac", "machine", "jax", "numpy", "mujoco"} <= versions.keys()
+    for name in ("optac", "machine", "mujoco"):
+        resaved(tmp_path / "a.ckpt", versions={**versions, name: "other"})
+        with pytest.warns(ResumeWarning, match=f"{name} other"):
+            optac.SAC.load(tmp_path / "a.ckpt")
+
+
+def test_a_loaded_agents_random_predictions_go_on(tmp_path: Path) -> None:
+    agent, obs = made("sac"), np.zeros(1, np.float32)
+    agent.predict(obs, deterministic=False)
+    agent.save(tmp_path / "a.ckpt")
+    loaded = optac.SAC.load(tmp_path / "a.ckpt")
+    for _ in range(3):
+        assert agent.predict(obs, deterministic=False)[0] == loaded.predict(obs, deterministic=False)[0]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"agent": "dqn"}, {"agent": []}, {"rows": 3}, {"predictions": {}}, {"settings": 7}]
+)
+def test_a_save_of_foreign_content_gives_a_typed_error(changed: dict[str, Any], tmp_path: Path) -> None:
+    made("sac").save(tmp_path / "a.ckpt")
+    resaved(tmp_path / "a.ckpt", **changed)
+    with pytest.raises(OptacError):
+        optac.SAC.load(tmp_path / "a.ckpt")
+
+
+def test_a_runs_folder_is_not_loaded_as_an_agent_and_what_uses_it_is_named(tmp_path: Path) -> None:
+    train("probe/Drifting-v0", "sac", steps=30, settings=TINY, out=tmp_path / "run")
+    (newest, *_) = checkpoint.listed(tmp_path / "run" / "checkpoints")
+    for path in (tmp_path / "run", newest):
+        with pytest.raises(InvalidInput, match=r"a run's folder.*`optac eval .*run`"):
+            optac.SAC.load(path)
+
+
+def test_a_save_that_was_killed_while_replacing_another_loads_as_the_other(tmp_path: Path) -> None:
+    made("sac").save(tmp_path / "a.ckpt")
+    (tmp_path / "a.ckpt").rename(tmp_path / "a.ckpt.replaced")
+    assert optac.SAC.load(tmp_path / "a.ckpt").steps == 0
 
 
 def test_a_damaged_save_is_corrupt_and_a_missing_one_refused(tmp_path: Path) -> None:
@@ -189,6 +249,11 @@ def test_the_presets_share_protocol_between_the_agents() -> None:
         ("shape", r"shape \(2,\)"),
         ("raise", "OSError at step 149: the simulator is gone"),
         ("hang", "longer than step_timeout=0.5 seconds"),
+        ("four values", "step 149 returned a tuple of 4"),
+        ("no outcome", "step 149 returned a NoneType"),
+        ("no observation", r"observation at step 149 has shape \(\)"),
+        ("text observation", "observation at step 149 is a str"),
+        ("no reward", "reward None.*step 149"),
     ],
 )
 def test_what_goes_wrong_in_an_environment_is_named_with_its_step(fault: str, words: str) -> None:
@@ -202,11 +267,33 @@ def test_what_goes_wrong_in_an_environment_is_named_with_its_step(fault: str, wo
     assert agent.predict(np.zeros(1, np.float32))[0].shape == (1,)
 
 
-@pytest.mark.parametrize("fault", ["raise", "nan reward", "hang"])
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raise", "OSError at step 30: the simulator is gone"),
+        ("hang", "reset took longer than step_timeout=0.5"),
+        ("nan", "entry 0 is nan at step 30"),
+        ("shape", r"at step 30 has shape \(2,\)"),
+        ("bare", "reset at step 30 returned a ndarray"),
+    ],
+)
+def test_what_goes_wrong_in_the_reset_of_a_loaded_agent_is_named(
+    fault: str, words: str, tmp_path: Path
+) -> None:
+    made("sac", probe_environments.FaultyReset(), step_timeout=0.5, eval_every=0).learn(30).save(
+        tmp_path / "a"
+    )
+    env = probe_environments.FaultyReset()
+    env.fault, env.broken = fault, True
+    with pytest.raises(RunFailed, match=words):
+        optac.SAC.load(tmp_path / "a", env)
+
+
+@pytest.mark.parametrize("fault", ["raise", "nan reward", "hang", "no reward"])
 def test_what_goes_wrong_in_an_evaluation_is_named_too(fault: str) -> None:
     env = probe_environments.Faulty(fault, at=70)
     agent = made("sac", env, step_timeout=0.5, eval_episodes=3)
-    with pytest.raises(RunFailed, match=r"in the evaluation at step 50: .*(simulator|nan|longer)"):
+    with pytest.raises(RunFailed, match=r"in the evaluation at step 50: .*(simulator|nan|longer|None)"):
         agent.learn(60)
 
 

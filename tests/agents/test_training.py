@@ -214,19 +214,45 @@ def test_other_versions_load_with_a_warning_and_are_no_longer_called_exact(tmp_p
     assert not resume(tmp_path / "run").exact
 
 
-def test_an_environment_that_cannot_be_saved_resumes_at_an_episodes_boundary_and_says_so(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ("probe/Unsavable-v0", "new episode"),
+        ("probe/Labelled-v0", "new episode"),
+        ("probe/Randomised-v0", "MuJoCo model is another"),
+    ],
+)
+def test_an_environment_that_cannot_be_saved_whole_is_resumed_as_far_as_it_goes_and_says_so(
+    env: str, said: str, tmp_path: Path
 ) -> None:
     def interrupt(row: dict[str, Any]) -> None:
         if row["time/total_timesteps"] == 120:
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(Interrupted):
-        started("sac", tmp_path / "run", env="probe/Unsavable-v0", on_row=interrupt)
-    with pytest.warns(ResumeWarning, match="new episode"):
+        started("sac", tmp_path / "run", env=env, on_row=interrupt)
+    with pytest.warns(ResumeWarning, match=said):
         result = resume(tmp_path / "run")
     assert result.steps == 200
     assert not result.exact
+    assert not resume(tmp_path / "run").exact
+
+
+@pytest.mark.parametrize(
+    "forged", [{}, {"step": None}, {"step": "x"}, {"episodes": 3}, {"generator": []}, {"step": float("inf")}]
+)
+def test_a_well_hashed_checkpoint_of_foreign_content_is_corrupt(
+    forged: dict[str, Any], tmp_path: Path
+) -> None:
+    started("sac", tmp_path / "run", steps=100)
+    folder = RunFolder.open(tmp_path / "run")
+    (newest, *_) = checkpoint.listed(folder.checkpoints)
+    found = checkpoint.load(newest, checkpoint.pieces_folder(folder.checkpoints))
+    checkpoint.save(newest, found.arrays(), {**found.meta, **forged} if forged else {}, found.pieces)
+    with pytest.raises(checkpoint.CheckpointCorrupt, match=r"corrupt.*meta\.json"):
+        resume(tmp_path / "run")
+    with pytest.raises(checkpoint.CheckpointCorrupt, match=r"corrupt.*meta\.json"):
+        evaluate(tmp_path / "run")
 
 
 def test_a_clock_that_stands_still_or_jumps_back_does_no_harm(

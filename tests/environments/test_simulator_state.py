@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from optac.environments import TASKS, can_save, make, restore_state, save_state, unsaved_part
+from optac.environments import TASKS, can_save, make, model_hashes, restore_state, save_state, unsaved_part
 from optac.errors import InvalidInput
 
 OTHERS = [
@@ -154,3 +154,41 @@ def test_a_forged_state_raises_our_error_and_replaces_no_method(attribute, value
     with pytest.raises(InvalidInput):
         restore_state(env, state)
     assert "step" not in vars(env)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array(["text"]),
+        np.array([1j]),
+        np.array([1], np.longdouble),
+        np.array(["2026-01-01"], "datetime64[D]"),
+        np.array([b"bytes"]),
+        np.array([None]),
+        np.ma.masked_array([1.0, 2.0], [True, False]),
+        {1, "one"},
+        np.longdouble(1),
+    ],
+    ids=lambda value: f"{type(value).__name__} of {getattr(value, 'dtype', 'mixed')}",
+)
+def test_a_value_that_no_file_of_ours_holds_cannot_be_saved_and_is_named(value):
+    env = make("Pendulum-v1")
+    env.unwrapped.odd = value
+    assert "PendulumEnv.odd is a" in unsaved_part(env)
+
+
+def test_a_container_that_holds_itself_cannot_be_saved():
+    env = make("Pendulum-v1")
+    env.unwrapped.odd = []
+    env.unwrapped.odd.append(env.unwrapped.odd)
+    assert "PendulumEnv.odd holds itself" in unsaved_part(env)
+
+
+def test_a_models_hash_tells_a_changed_number_and_nothing_else():
+    one, other = make("optac/Hopper-v0"), make("optac/Hopper-v0")
+    one.reset(seed=0), other.reset(seed=1)
+    advance(one, actions(one, 5))
+    assert len(model_hashes(one)) == 1 and model_hashes(one) == model_hashes(other)
+    other.unwrapped.model.body_mass[1] *= 1 + 1e-15
+    assert model_hashes(one) != model_hashes(other)
+    assert model_hashes(make("Pendulum-v1")) == []

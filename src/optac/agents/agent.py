@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -12,6 +11,7 @@ from jaxtyping import Float
 
 from optac.agents import checkpoint, snapshot
 from optac.agents.algorithm import algorithm
+from optac.agents.checkpoint import Checkpoint
 from optac.agents.learner import Env, begin
 from optac.agents.progress import Progress
 from optac.agents.settings import CRFFSACSettings, SACSettings, choose
@@ -27,6 +27,7 @@ Made = TypeVar("Made", bound="Agent")
 class Agent:
     """What every agent can do; `SAC` and `CRFFSAC` say by which formulas."""
 
+    names: ClassVar[tuple[str, ...]]
     settings_type: ClassVar[type[SACSettings]]
 
     def __init__(self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
@@ -95,7 +96,7 @@ class Agent:
         held, rows = self._learner.replay, None
         if replay and len(held):
             rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
-        meta |= {"env": env, "rows": self.rows, "replay_saved": replay}
+        meta |= {"env": env, "rows": self.rows, "predictions": self._generator.bit_generator.state}
         checkpoint.save(Path(path), arrays, meta, own_rows=rows)
 
     def export(self, file: Path | str) -> None:
@@ -106,40 +107,60 @@ class Agent:
     def load(cls: type[Made], path: Path | str, env: Env | str | None = None, *, threads: int = 1) -> Made:
         """The agent that was saved; `env` is needed where it was made for an environment without an id."""
         limit_threads(threads)
-        if not Path(path).is_dir():
-            raise InvalidInput(f"{path} is not a saved agent: there is no such folder")
+        _refuse_run(Path(path))
         found = checkpoint.load(Path(path))
-        meta = found.meta
-        cls._refuse_another(path, meta["settings"], str(meta["agent"]))
-        chosen_env = env if env is not None else meta["env"]
-        if chosen_env is None:
-            raise InvalidInput(f"{path} was made for an environment without an id; pass it as env=")
-        agent = cls.__new__(cls)
-        agent.settings = choose(cls.settings_type, meta["settings"])
-        agent.rows = list(meta["rows"])
-        agent._given_env = chosen_env
-        agent._learner = learner_of(found, algorithm(agent.settings), _opened(chosen_env))
-        agent._generator = np.random.default_rng(agent._learner.seed)
+        with checkpoint.read_as_ours(found):
+            chosen_env = cls._environment(found, env)
+        opened = _opened(chosen_env)
+        with checkpoint.read_as_ours(found):
+            agent = cls.__new__(cls)
+            agent.settings = choose(cls.settings_type, found.meta["settings"])
+            agent.rows = list(found.meta["rows"])
+            agent._given_env = chosen_env
+            agent._generator = np.random.default_rng(0)
+            agent._generator.bit_generator.state = found.meta["predictions"]
+        agent._learner = learner_of(found, algorithm(agent.settings), opened)
         return agent
 
     @classmethod
-    def _refuse_another(cls, path: Path | str, settings: dict[str, Any], name: str) -> None:
-        expected = set(asdict(choose(cls.settings_type, {})))
-        if set(settings) != expected:
-            right = "SAC" if name == "sac" else "CRFFSAC"
-            raise InvalidInput(f"{path} holds a {name} agent; load it with optac.{right}.load")
+    def _environment(cls, found: Checkpoint, given: Env | str | None) -> Env | str:
+        """The environment to load into; refuses an agent of another class."""
+        name, saved = found.meta["agent"], found.meta["env"]
+        if name not in (*SAC.names, *CRFFSAC.names) or not isinstance(saved, (str, type(None))):
+            raise ValueError(f"agent {name!r}, env {saved!r}")
+        if name not in cls.names:
+            right = "SAC" if name in SAC.names else "CRFFSAC"
+            raise InvalidInput(f"{found.path} holds a {name} agent; load it with optac.{right}.load")
+        chosen = given if given is not None else saved
+        if chosen is None:
+            raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
+        return chosen
 
 
 class SAC(Agent):
     """Soft actor-critic."""
 
+    names = ("sac",)
     settings_type = SACSettings
 
 
 class CRFFSAC(Agent):
     """Soft actor-critic on features φ(s, a) that predict the next state; `bonus=True` adds the bonus."""
 
+    names = ("crffsac", "crffsac-bonus")
     settings_type = CRFFSACSettings
+
+
+def _refuse_run(path: Path) -> None:
+    """InvalidInput where `path` is no folder, or is a run's or one of a run's checkpoints."""
+    for run in (path, path.absolute().parent.parent):
+        if (run / "config.json").is_file() and (run == path or path.absolute().parent.name == "checkpoints"):
+            raise InvalidInput(
+                f"{path} belongs to a run's folder, not to a saved agent: `optac eval {run}`, `optac export "
+                f"{run} FILE.npz` and `optac resume {run}` use it"
+            )
+    if not path.is_dir() and not checkpoint.is_set_aside(path):
+        raise InvalidInput(f"{path} is not a saved agent: there is no such folder")
 
 
 def _opened(env: Env | str) -> Env:

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, OptacError, RunFailed
 
 Arrays = dict[str, np.ndarray]
 
@@ -133,7 +134,7 @@ def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
 
     Where a kill fell while it was being replaced, it is the one from before.
     """
-    if not path.exists() and _beside(path, "replaced").is_dir():
+    if is_set_aside(path):
         path = _beside(path, "replaced")
     folder = path / _PIECES if pieces_folder is None else pieces_folder
     manifest = _read_json(path / _MANIFEST)
@@ -149,6 +150,24 @@ def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
     for file, size, sha256 in checks:
         _verify(file, size, sha256)
     return Checkpoint(path, _read_json(path / _META), pieces, folder)
+
+
+def is_set_aside(path: Path) -> bool:
+    """Whether a kill fell while the checkpoint at `path` was being replaced, so that it is found beside it."""
+    return not path.exists() and _beside(path, "replaced").is_dir()
+
+
+@contextmanager
+def read_as_ours(found: Checkpoint) -> Iterator[None]:
+    """What reading a checkpoint of sound hashes but foreign content raises becomes CheckpointCorrupt."""
+    try:
+        yield
+    except OptacError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise _corrupt(
+            found.path / _META, f"its content is not what optac writes ({type(error).__name__}: {error})"
+        ) from error
 
 
 def checkpoint_path(parent: Path, step: int) -> Path:

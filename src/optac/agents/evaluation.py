@@ -13,8 +13,9 @@ from optac.agents.learner import (
     ActionScale,
     Env,
     checked_observation,
-    checked_reward,
+    checked_outcome,
     guarded,
+    restarted,
     stream_seed,
 )
 from optac.environments import check_environment
@@ -71,14 +72,13 @@ def _episode(
     policy: HostPolicy, env: Env, scale: ActionScale, seed: int, step_timeout: float
 ) -> tuple[float, int]:
     shape = env.observation_space.shape or ()
-    given, _ = guarded(env.reset, 0, seed=seed)
+    obs = checked_observation(restarted(env, 0, step_timeout, seed), shape, 0)
     total, length, ended = 0.0, 0, False
     while not ended:
-        obs = checked_observation(given, shape, length)
         with deadline(step_timeout, f"step {length} of an evaluation"):
             outcome = guarded(env.step, length, scale.to_env(policy.mode(obs)))
-        given, reward, terminated, truncated, _ = outcome
-        total += checked_reward(reward, length)
+        obs, reward, terminated, truncated = checked_outcome(outcome, shape, length)
+        total += reward
         length += 1
-        ended = bool(terminated or truncated)
+        ended = terminated or truncated
     return total, length

@@ -71,6 +71,7 @@ class Learner:
     episodes: Episodes = field(default_factory=Episodes)
     info_sums: dict[str, float] = field(default_factory=dict)
     info_count: int = 0
+    exact: bool = True  # to the bit the learner that was never stopped and taken up again
 
     def __post_init__(self) -> None:
         _, box = check_environment(self.env)
@@ -126,16 +127,13 @@ class Learner:
         action = self._choose_action()
         with deadline(settings.step_timeout, f"the environment's step {self.step}"):
             outcome = guarded(self.env.step, self.step, self.actions.to_env(action))
-        next_obs, reward, terminated, truncated, _ = outcome
-        next_obs = checked_observation(next_obs, self.observation.shape, self.step)
-        reward = checked_reward(reward, self.step)
-        self.replay.add(self.observation, action, reward, next_obs, bool(terminated))
+        next_obs, reward, terminated, truncated = checked_outcome(outcome, self.observation.shape, self.step)
+        self.replay.add(self.observation, action, reward, next_obs, terminated)
         self.episodes.step(reward, terminated or truncated)
         self.step += 1
         if terminated or truncated:
-            with deadline(settings.step_timeout, "the environment's reset"):
-                next_obs, _ = guarded(self.env.reset, self.step)
-            next_obs = checked_observation(next_obs, self.observation.shape, self.step)
+            first = restarted(self.env, self.step, settings.step_timeout)
+            next_obs = checked_observation(first, self.observation.shape, self.step)
         self.observation = next_obs
 
     def _choose_action(self) -> Float[np.ndarray, " act"]:
@@ -219,7 +217,8 @@ def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
-    first, _ = guarded(env.reset, 0, seed=stream_seed(seed, "environment"))
+    timeout = chosen.settings.step_timeout
+    first = restarted(env, 0, timeout, seed=stream_seed(seed, "environment"))
     return Learner(
         chosen=chosen,
         env=env,
@@ -240,7 +239,13 @@ def stream_seed(seed: int, stream: str, *place: int) -> int:
 
 def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[np.ndarray, " obs"]:
     """The observation as float32; refused when its shape has changed or a number in it is not finite."""
-    obs = np.asarray(given, np.float32)
+    try:
+        obs = np.asarray(given, np.float32)
+    except (TypeError, ValueError) as error:
+        raise RunFailed(
+            f"the observation at step {step} is a {type(given).__name__} that holds no numbers ({error}); "
+            "mend the environment"
+        ) from error
     if obs.shape != shape:
         raise RunFailed(
             f"the observation at step {step} has shape {obs.shape}, the ones before had {shape}; "
@@ -269,6 +274,42 @@ def checked_reward(given: Any, step: int) -> float:
     if not abs(reward) <= _LARGEST_FLOAT32:
         raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
     return reward
+
+
+def checked_outcome(
+    outcome: Any, shape: tuple[int, ...], step: int
+) -> tuple[Float[np.ndarray, " obs"], float, bool, bool]:
+    """What a step returned: the observation, the reward, whether it terminated, whether it was cut off."""
+    if not isinstance(outcome, tuple) or len(outcome) != 5:
+        raise RunFailed(
+            f"the environment's step {step} returned {_described(outcome)}; Gymnasium's steps return "
+            "(observation, reward, terminated, truncated, info): mend the environment"
+        )
+    given, paid, terminated, truncated, _ = outcome
+    obs = checked_observation(given, shape, step)
+    try:
+        return obs, checked_reward(paid, step), bool(terminated), bool(truncated)
+    except (TypeError, ValueError) as error:
+        raise RunFailed(
+            f"the reward {paid!r}, terminated {terminated!r} or truncated {truncated!r} of step {step} is no "
+            f"single number or truth value ({error}); mend the environment"
+        ) from error
+
+
+def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> Any:
+    """The first observation of a new episode, unchecked; refused when it takes too long."""
+    with deadline(timeout, "the environment's reset"):
+        outcome = guarded(env.reset, step, **({} if seed is None else {"seed": seed}))
+    if not isinstance(outcome, tuple) or len(outcome) != 2:
+        raise RunFailed(
+            f"the environment's reset at step {step} returned {_described(outcome)}; Gymnasium's resets "
+            "return (observation, info): mend the environment"
+        )
+    return outcome[0]
+
+
+def _described(outcome: Any) -> str:
+    return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
 
 
 def guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:

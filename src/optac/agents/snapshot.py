@@ -10,10 +10,11 @@ import numpy as np
 
 from optac.agents.algorithm import Algorithm, State, fresh
 from optac.agents.checkpoint import Arrays
-from optac.agents.learner import Env, Episodes, Learner, stream_seed
+from optac.agents.learner import Env, Episodes, Learner, checked_observation, restarted, stream_seed
 from optac.agents.replay import Replay
 from optac.agents.statistics import RunningMoments
-from optac.environments import check_environment, restore_state, save_state, unsaved_part
+from optac.agents.versions import numeric_versions
+from optac.environments import UnsavableState, check_environment, model_hashes, restore_state, save_state
 from optac.errors import RunFailed
 
 _MOMENTS = ("next_obs_moments", "reward_moments")
@@ -39,12 +40,16 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "info_sums": learner.info_sums,
         "info_count": learner.info_count,
         "environment": None,
+        "models": model_hashes(learner.env),
+        "versions": dict(numeric_versions()),
+        "exact": learner.exact,
     }
-    if unsaved_part(learner.env) is None:
+    try:
         saved = save_state(learner.env)
-        meta["environment"] = saved.pop("layers")
-        arrays |= {f"environment/{name}": array for name, array in saved.items()}
-    return arrays, meta
+    except UnsavableState:
+        return arrays, meta
+    meta["environment"] = saved.pop("layers")
+    return arrays | {f"environment/{name}": array for name, array in saved.items()}, meta
 
 
 def restore(chosen: Algorithm, env: Env, arrays: Arrays, meta: Mapping[str, Any], replay: Replay) -> Learner:
@@ -58,9 +63,11 @@ def restore(chosen: Algorithm, env: Env, arrays: Arrays, meta: Mapping[str, Any]
     episodes = Episodes(**{k: v for k, v in meta["episodes"].items() if k not in ("returns", "lengths")})
     episodes.returns.extend(meta["episodes"]["returns"])
     episodes.lengths.extend(meta["episodes"]["lengths"])
-    first, _ = env.reset(seed=stream_seed(seed, "environment", step))
+    timeout = chosen.settings.step_timeout
+    first = restarted(env, step, timeout, seed=stream_seed(seed, "environment", step))
+    fresh_observation = checked_observation(first, observations.shape, step)
     if meta["environment"] is None:
-        observation = np.asarray(first, np.float32)
+        observation = fresh_observation
         episodes.total_return, episodes.length = 0.0, 0
     else:
         observation = arrays["observation"]
@@ -81,6 +88,7 @@ def restore(chosen: Algorithm, env: Env, arrays: Arrays, meta: Mapping[str, Any]
         episodes=episodes,
         info_sums=dict(meta["info_sums"]),
         info_count=int(meta["info_count"]),
+        exact=bool(meta["exact"]),
     )
 
 

@@ -1,7 +1,7 @@
 """A learner in a folder: its checkpoints and the pieces of its replay, saved and taken up again."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from optac.agents.algorithm import Algorithm
 from optac.agents.checkpoint import Checkpoint, Piece
 from optac.agents.learner import Env, Learner
 from optac.agents.replay import Replay, Rows
+from optac.agents.versions import drift
+from optac.environments import model_hashes
 
 
 class ResumeWarning(UserWarning):
@@ -36,7 +38,7 @@ class CheckpointStore:
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
         arrays, meta = snapshot.take(learner)
         path = checkpoint.checkpoint_path(self.parent, learner.step)
-        checkpoint.save(path, arrays, {**meta, **extra}, self.pieces)
+        checkpoint.save(path, arrays, {**extra, **meta}, self.pieces)
         self.saved_step = learner.step
         checkpoint.prune(self.parent)
 
@@ -61,19 +63,36 @@ def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Pie
 
 
 def learner_of(found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
-    """The learner that a checkpoint holds, in `env`; says so where its environment could not be saved."""
-    replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
-    replay.added = int(found.meta["replay_added"]) if found.pieces else 0
-    for piece, rows in found.rows():
-        replay.put(piece.start, Rows(*[rows[name] for name in Rows._fields]))
-    if found.meta["environment"] is None:
+    """The learner that a checkpoint holds, in `env`.
+
+    Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why.
+    """
+    with checkpoint.read_as_ours(found):
+        replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
+        replay.added = int(found.meta["replay_added"]) if found.pieces else 0
+        for piece, rows in found.rows():
+            replay.put(piece.start, Rows(*[rows[name] for name in Rows._fields]))
+        learner = snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
+        reasons = list(_differences(found.meta, env))
+    for reason in reasons:
         warnings.warn(
-            "this environment's state cannot be saved: the run goes on with a new episode, and is not, to "
-            "the bit, the one that was never disturbed",
+            f"{reason}: the run goes on, but is no longer, to the bit, the one that was never disturbed",
             ResumeWarning,
             stacklevel=2,
         )
-    return snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
+    learner.exact = learner.exact and not reasons
+    return learner
+
+
+def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
+    """Why a learner taken up in `env` will not do to the bit what the saved one would have done."""
+    changed = drift(meta["versions"])
+    if changed:
+        yield f"saved under other versions ({', '.join(changed)})"
+    if meta["environment"] is None:
+        yield "this environment's state cannot be saved and a new episode begins"
+    elif meta["models"] != model_hashes(env):
+        yield "the environment's MuJoCo model is another than the saved one (it changes its model in reset?)"
 
 
 def _sizes(env: Env) -> tuple[int, int]:

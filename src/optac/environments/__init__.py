@@ -5,15 +5,24 @@ Importing this package registers the six ids with Gymnasium; MuJoCo loads when o
 
 from optac.environments.checks import check_environment
 from optac.environments.registration import TASKS, make, register_tasks
-from optac.environments.simulator_state import can_save, restore_state, save_state, unsaved_part
+from optac.environments.simulator_state import (
+    UnsavableState,
+    can_save,
+    model_hashes,
+    restore_state,
+    save_state,
+    unsaved_part,
+)
 
 register_tasks()
 
 __all__ = [
     "TASKS",
+    "UnsavableState",
     "can_save",
     "check_environment",
     "make",
+    "model_hashes",
     "register_tasks",
     "restore_state",
     "save_state",

@@ -5,6 +5,7 @@ not, but environments read them between steps, and after a step they belong to t
 cannot be recomputed from the state and are kept too. MuJoCo is looked at only where it is loaded already.
 """
 
+import hashlib
 import sys
 from typing import Any
 
@@ -26,6 +27,21 @@ def is_mujoco_data(value: Any) -> bool:
     """Whether `value` is MuJoCo's data."""
     mujoco = sys.modules.get("mujoco")
     return mujoco is not None and isinstance(value, mujoco.MjData)
+
+
+def is_mujoco_model(value: Any) -> bool:
+    """Whether `value` is a MuJoCo model."""
+    mujoco = sys.modules.get("mujoco")
+    return mujoco is not None and isinstance(value, mujoco.MjModel)
+
+
+def model_sha256(model: Any) -> str:
+    """A hash of every number of a model."""
+    import mujoco
+
+    content = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, content)
+    return hashlib.sha256(content.tobytes()).hexdigest()
 
 
 def is_mujoco_constant(value: Any) -> bool:

@@ -18,7 +18,14 @@ import numpy as np
 from gymnasium.spaces import Space
 from gymnasium.wrappers.utils import RunningMeanStd
 
-from optac.environments.mujoco_state import is_mujoco_constant, is_mujoco_data, read_physics, write_physics
+from optac.environments.mujoco_state import (
+    is_mujoco_constant,
+    is_mujoco_data,
+    is_mujoco_model,
+    model_sha256,
+    read_physics,
+    write_physics,
+)
 from optac.errors import InvalidInput
 
 Generator = np.random.Generator
@@ -78,6 +85,12 @@ def unsaved_part(env: gymnasium.Env[Any, Any]) -> str | None:
     return None
 
 
+def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
+    """A hash of each MuJoCo model that `env` holds; `save_state` leaves models out, as stepping changes none."""
+    held = (value for layer in _layers(env) for value in vars(layer).values())
+    return [model_sha256(value) for value in held if is_mujoco_model(value)]
+
+
 def _layers(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]:
     while isinstance(env, gymnasium.Wrapper):
         yield env
@@ -98,6 +111,8 @@ def _encode_layer(layer: gymnasium.Env[Any, Any], arrays: dict[str, np.ndarray])
             attributes[name] = _encode(value, arrays)
         except UnsavableState as error:
             raise UnsavableState(f"{_class_name(layer)}.{name} {error}") from None
+        except RecursionError:
+            raise UnsavableState(f"{_class_name(layer)}.{name} holds itself") from None
     return attributes
 
 
@@ -121,7 +136,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(value, arrays)
     if type(value) in (list, tuple, set, deque):
-        items = [_encode(item, arrays) for item in (sorted(value) if type(value) is set else value)]
+        items = [_encode(item, arrays) for item in (_in_order(value) if type(value) is set else value)]
         return {type(value).__name__: items, **({"maxlen": value.maxlen} if type(value) is deque else {})}
     if type(value) is dict:
         return {"dict": [[_encode(key, arrays), _encode(item, arrays)] for key, item in value.items()]}
@@ -138,9 +153,17 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     )
 
 
+def _in_order(items: set[Any]) -> list[Any]:
+    try:
+        return sorted(items)
+    except TypeError:
+        raise UnsavableState("is a set without an order, which cannot be written down") from None
+
+
 def _encode_array(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    if value.dtype.hasobject:
-        raise UnsavableState("is an array of Python objects, which cannot be written down")
+    plain = type(value) is np.ndarray or isinstance(value, np.generic)
+    if not plain or value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+        raise UnsavableState(f"is a {type(value).__name__} of {value.dtype}, which cannot be written down")
     name = f"array-{len(arrays)}"
     arrays[name] = np.array(value)
     return {"array" if isinstance(value, np.ndarray) else "scalar": name}

@@ -75,7 +75,7 @@ def resume(
         found = _newest(folder, on_notice)
         status = folder.status
         ended = status is not None and status.state == "finished"
-        if ended and found is not None and found.meta["step"] == config["steps"]:
+        if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
         chosen = algorithm(settings_of(config["agent"], config["settings"]))
         watching = Watching(on_row, show_progress, tensorboard)

@@ -15,7 +15,7 @@ from optac.agents.algorithm import Algorithm
 from optac.agents.checkpoint import Checkpoint
 from optac.agents.learner import Env, begin
 from optac.agents.progress import Progress
-from optac.agents.store import CheckpointStore, ResumeWarning
+from optac.agents.store import CheckpointStore
 from optac.agents.training_loop import Row
 from optac.agents.training_loop import train as run_loop
 from optac.environments import make
@@ -23,8 +23,6 @@ from optac.errors import RunFailed
 from optac.experiments.run_folder import RunFolder, versions
 from optac.experiments.tensorboard import event_writer
 from optac.experiments.training_result import TrainingResult
-
-_NUMERIC_VERSIONS = ("numpy", "jax", "jaxlib", "optax", "equinox", "gymnasium", "mujoco", "platform")
 
 
 class Interrupted(RunFailed):
@@ -105,8 +103,8 @@ def _train(
     caught: list[int],
 ) -> TrainingResult:
     store, total = CheckpointStore(folder.checkpoints), config["steps"]
-    exact = found is None or _still_exact(found)
     learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
+    exact = learner.exact
     folder.cut(lambda row: int(row["time/total_timesteps"]) <= learner.step)
     receivers = [folder.append, watching.on_row]
     if watching.tensorboard:
@@ -137,20 +135,6 @@ def _train(
     speed = (learner.step - first) / seconds if seconds > 0 else None
     sha256 = snapshot.parameters_sha256(learner)
     return result_of(folder, config, learner.step, sha256, speed=speed, exact=exact)
-
-
-def _still_exact(found: Checkpoint) -> bool:
-    """Whether going on from `found` gives, to the bit, the run never disturbed; warns where it does not."""
-    now, then = versions(), found.meta.get("versions", {})
-    drift = [f"{n} {then.get(n)} → {now.get(n)}" for n in _NUMERIC_VERSIONS if then.get(n) != now.get(n)]
-    if drift:
-        warnings.warn(
-            f"saved under other versions ({', '.join(drift)}): the run goes on, but is no longer, to "
-            "the bit, the one that was never disturbed",
-            ResumeWarning,
-            stacklevel=2,
-        )
-    return not drift and found.meta["environment"] is not None and bool(found.meta.get("exact", True))
 
 
 def _say_failed(folder: RunFolder, why: str) -> None:
