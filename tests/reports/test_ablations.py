@@ -28,4 +28,4 @@ def test_a_variant_is_named_by_its_settings_and_the_default_is_read_as_far_as_it
     lines = write_ablations(ablated, defaults).read_text().splitlines()
     assert "| crffsac | the default | 0 | 6 | 6 | 4 |" in lines
     assert "| crffsac | batch_size=256 | 0, 1 | 4, 2 | 3 | 2 |" in lines
-    assert (ablated / "Hopper-v0.png").exists() and (ablated / "Hopper-v0.svg").exists()
+    assert all((ablated / f"Hopper-v0-crffsac.{kind}").exists() for kind in ("png", "svg"))

@@ -26,19 +26,24 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
         whole = read_runs(defaults)[environment]
         default = {agent: [run.until(steps) for run in whole[agent]] for agent in AGENTS if agent in whole}
         ablated = {agent: _variants(agents[agent], default[agent]) for agent in AGENTS if agent in agents}
-        curves: dict[str, Sequence[Any]] = {}
         lines = ["| agent | what differs | seeds | last three evaluations | mean | over all evaluations |"]
         lines += ["|---|---|---|---|---|---|"]
+        pictures = []
         for agent, runs in default.items():
             lines.append(_line(agent, "the default", runs))
-            curves[f"{agent}, default"] = [run.rows for run in runs]
-            for change, changed in ablated.get(agent, {}).items():
-                lines.append(_line(agent, change, changed))
-                curves[f"{agent}, {change}"] = [run.rows for run in changed]
-        figure = folder / f"{environment.rpartition('/')[2]}.png"
-        learning_curves(curves, figure, title=f"{environment}: one choice undone at a time")
+            lines += [_line(agent, change, changed) for change, changed in ablated.get(agent, {}).items()]
+            if agent in ablated:
+                figure = folder / f"{environment.rpartition('/')[2]}-{agent}.png"
+                shown = {f"{name}, default": default[name] for name in default if name in (agent, "crffsac")}
+                curves = {
+                    name: [run.rows for run in found] for name, found in (shown | ablated[agent]).items()
+                }
+                learning_curves(
+                    curves, figure, title=f"{agent} on {environment}: one choice undone at a time"
+                )
+                pictures.append(f"![return against steps]({figure.name})\n")
         table = "\n".join(lines) + "\n"
-        parts += [f"## {environment}, {steps:,} steps\n", table, f"![return against steps]({figure.name})\n"]
+        parts += [f"## {environment}, {steps:,} steps\n", table, *pictures]
     path = folder / "README.md"
     path.write_text("\n".join(parts))
     return path
@@ -53,7 +58,8 @@ def _variants(runs: Sequence[Run], default: Sequence[Run]) -> Variants:
 
 
 def _difference(settings: Mapping[str, Any], default: Mapping[str, Any]) -> str:
-    changed = {name: value for name, value in settings.items() if default.get(name) != value}
+    idle = {"fourier_bandwidth"} if settings.get("head") == default.get("head") == "mlp" else set()
+    changed = {n: value for n, value in settings.items() if n not in idle and default.get(n) != value}
     return ", ".join(f"{name}={value:g}" for name, value in changed.items())
 
 

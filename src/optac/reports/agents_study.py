@@ -70,13 +70,15 @@ def _made(groups: Groups) -> str:
     runs = [run for agents in groups.values() for found in agents.values() for run in found]
     versions = ", ".join(f"{name} {number}" for name, number in runs[0].config["versions"].items())
     return (
-        "To repeat a run: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED`, preset default; its full\n"
-        "settings and versions are in its config.json, its rows in its metrics.jsonl. A run's return is the mean of\n"
-        "its last three evaluations, ten episodes each of the deterministic policy, without any bonus.\n\n"
-        "The HalfCheetah runs were made by a script that calls what `optac train` calls, with a copy of the agents\n"
-        "taken just before 2a99c88, the first commit that holds them. Repeated by `optac train` at 13b79b7, seed 1\n"
-        "of sac (10,000 steps) and of crffsac (9,000) gave the same rows but for their times; the rest was not\n"
-        "repeated. Seed 1 of crffsac-bonus was stopped at 9,000 steps and gone on with by `optac resume` at 13b79b7.\n"
+        "To repeat a run: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED`, preset default, at the\n"
+        "commit named here: later ones compute the same formulas with other roundings. A run's full settings and\n"
+        "versions are in its config.json, its rows in its metrics.jsonl. A run's return is the mean of its last three\n"
+        "evaluations, ten episodes each of the deterministic policy, without any bonus.\n\n"
+        "The pendulums' runs were made by that command at 57fe47d. The HalfCheetah runs were made by a script that\n"
+        "calls what `optac train` calls, with a copy of the agents taken just before 2a99c88, the first commit that\n"
+        "holds them. Repeated by `optac train` at 13b79b7, seed 1 of sac (10,000 steps) and of crffsac (9,000) gave\n"
+        "the same rows but for their times; the rest was not repeated. Seed 1 of crffsac-bonus was stopped at 9,000\n"
+        "steps and gone on with by `optac resume` at 13b79b7.\n"
         f"Versions: {versions}.\n"
     )
 

@@ -8,6 +8,9 @@ from optac.reports.curves import COLOURS
 
 Rows = Sequence[Mapping[str, Any]]
 
+_MOST_IN_AXES = 3
+"""A longer legend stands below the axes, where it hides no curve."""
+
 
 def learning_curves(runs: Mapping[str, Sequence[Rows]], path: Path, *, title: str) -> Path:
     """The evaluations of each agent's seeds as thin lines, their mean thick where all have come so far.
@@ -30,7 +33,10 @@ def learning_curves(runs: Mapping[str, Sequence[Rows]], path: Path, *, title: st
     axes.set(xlabel="steps", ylabel="return of an episode, deterministic policy", title=title)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
-    axes.legend(frameon=False)
+    if len(runs) > _MOST_IN_AXES:
+        figure.legend(loc="outside lower center", frameon=False, ncols=2, fontsize="small")
+    else:
+        axes.legend(frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     figure.savefig(path.with_suffix(".svg"))
