@@ -11,7 +11,7 @@ from optac.reports.numbers import number
 from optac.reports.panels import Panel, Series
 
 WIDTH, HEIGHT = 460.0, 310.0
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 14.0, 26.0, 42.0
+LEFT, RIGHT, TOP, BOTTOM = 62.0, 24.0, 26.0, 42.0
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,12 @@ def page(report: Report) -> str:
         lead=joined(_lead(report)),
         tiles=_tiles(report),
         notes=_notes(report),
-        navigation=joined(*(element("li", element("a", name, href=f"#{key}")) for key, name, _ in sections)),
+        navigation=joined(
+            *(
+                element("li", element("a", key, href=f"#{key}"))
+                for key in [*(k for k, _, _ in sections), "reading"]
+            )
+        ),
         sections=joined(*(element("section", element("h2", n), body, id=k) for k, n, body in sections)),
         made_by=joined(report.made_by),
         panels=json.dumps([answers(panel) for panel in panels], ensure_ascii=False).replace("<", "\\u003c"),
@@ -131,6 +136,7 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         shown.append(("curves", "Learning curves", joined(about, figures)))
     if report.groups:
         shown.append(("results", "Every result", results_section(report.groups, commands)))
+    if len(report.groups) > 1:
         shown.append(("agents", "Agent against agent", _agents(report, places)))
     if provable:
         about = element(
@@ -194,7 +200,13 @@ def _tiles(report: Report) -> Markup:
         ("algorithms", len({run.algorithm for run in provable})),
         ("episodes played", sum(run.episodes for run in provable)),
     ]
-    return joined(*(element("li", element("b", f"{value:,}"), name) for name, value in facts if value))
+    return joined(
+        *(
+            element("li", element("b", f"{value:,}"), name if value > 1 else name[:-1])
+            for name, value in facts
+            if value
+        )
+    )
 
 
 def _notes(report: Report) -> Markup:
