@@ -55,7 +55,7 @@ def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> Non
     code = f"import sys; from optac.cli import main; sys.exit(main({command!r}))"
     process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     metrics = out / "metrics.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 900  # only so that a hang ends; a loaded machine takes minutes
     while not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
