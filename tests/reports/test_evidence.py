@@ -133,7 +133,7 @@ def test_groups_differ_in_more_than_the_seed_and_say_in_what(tmp_path: Path) -> 
     write_run(tmp_path / "c", batch_size=64)
     write_run(tmp_path / "d", "crffsac", returns=(1.0,), steps=10_000)
     groups = group_runs(gather([tmp_path]).training)
-    assert [group.label for group in groups] == ["SAC · batch_size=128", "SAC · batch_size=64", "cRFFSAC"]
+    assert [group.label for group in groups] == ["SAC", "SAC · batch_size=64", "cRFFSAC"]
     assert list(groups[0].scores) == [0, 1] and groups[0].has_usual_settings
     assert not groups[1].has_usual_settings and groups[1].runs[0].command.endswith("--set batch_size=64")
     assert groups[2].summary is None and groups[2].band.estimate == (1.0,)

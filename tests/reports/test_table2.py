@@ -21,6 +21,7 @@ from optac.reports.table2 import (
     paper_cells,
     write_documents,
 )
+from optac.reports.table2_page import show_table2, write_table2_page
 from tests.reports.training_runs import write_run
 
 
@@ -127,3 +128,15 @@ def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> No
     readme.write_text("no marks")
     with pytest.raises(InvalidInput, match="has no place for the table"):
         write_documents(tmp_path / "runs", tmp_path)
+
+
+def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -> None:
+    assert write_table2_page(tmp_path) is None
+    write_run(tmp_path / "a", returns=(7.0,) * 40)
+    show_table2(tmp_path)
+    shown = capsys.readouterr().out
+    assert "7.000 (1 seed)" in shown and "optac reproduce table2 --environments optac/Ant-v0" in shown
+    assert len([line for line in shown.splitlines() if "missing" in line]) == 18
+    written = write_table2_page(tmp_path)
+    assert written is not None and "Table 2" in written.page.read_text()
+    assert len(gather([tmp_path]).training) == 1, "the page among the runs is no run"

@@ -93,16 +93,25 @@ def _key(run: TrainingRun) -> tuple[Any, ...]:
 
 
 def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]]) -> str:
-    """The agent, and where a rival of the same agent and environment needs it, what sets the group apart."""
-    name = AGENTS.get(run.agent, run.agent)
+    """The agent, the settings that are not its default's, and the steps where a rival has others.
+
+    Of an agent that this version does not know, the settings that its rivals do not share.
+    """
     rivals = [
         seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
     ]
-    parts = [
-        f"{setting}={value}"
-        for setting, value in sorted(run.learning_settings.items())
-        if any(rival.learning_settings.get(setting) != value for rival in rivals)
-    ]
+    settings = run.learning_settings
+    if run.agent in AGENTS:
+        changed = changed_settings(run.agent, settings)
+        if settings.get("preset", "default") != "default":
+            changed = {"preset": settings["preset"], **changed}
+    else:
+        changed = {
+            name: value
+            for name, value in sorted(settings.items())
+            if any(rival.learning_settings.get(name) != value for rival in rivals)
+        }
+    parts = [f"{name}={value}" for name, value in changed.items()]
     if any(rival.steps != run.steps for rival in rivals):
         parts.append(f"{run.steps:,} steps")
-    return " · ".join([name, *parts])
+    return " · ".join([AGENTS.get(run.agent, run.agent), *parts])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from re import sub
+from textwrap import shorten
 
 from optac.errors import InvalidInput
 from optac.reports.comparison import PALETTE, drawing, markdown_table, save
@@ -112,7 +113,7 @@ def _figure(panel: Panel, path: Path) -> Path:
             color=colour,
             linewidth=2,
             dashes=DASHES[i % len(DASHES)],
-            label=series.label.replace("$", r"\$"),
+            label=shorten(series.label, 48, placeholder=" …").replace("$", r"\$"),
             marker="o" if len(band.at) < 8 else None,
             markersize=3,
         )

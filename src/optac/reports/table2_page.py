@@ -1,0 +1,36 @@
+"""What `optac reproduce table2` and `training-curves` end in: the table so far, and the page with the curves."""
+
+from pathlib import Path
+
+from optac.reports.evidence import gather
+from optac.reports.groups import group_runs, short_name
+from optac.reports.paper_table2 import AGENTS
+from optac.reports.report_files import Written, write_report
+from optac.reports.table2 import STEPS, ours_text, paper_cells
+from optac.reports.terminal import show_table
+
+
+def write_table2_page(results: Path) -> Written | None:
+    """report.html and report/ among the published runs; None while there are none."""
+    if not any(results.glob("*/config.json")):
+        return None
+    return write_report([results], results / "report.html", title="Table 2", steps=dict(STEPS))
+
+
+def show_table2(results: Path) -> None:
+    """The table on the terminal: ours, the paper's, the verdict, the command for what is missing."""
+    groups = group_runs(gather([results]).training) if any(results.glob("*/config.json")) else []
+    lines: list[list[str]] = []
+    fills: dict[str, None] = {}
+    for cells in paper_cells(groups, steps=STEPS):
+        for cell in cells:
+            verdict = cell.verdict if cell.ours else f"seeds {', '.join(map(str, cell.missing))}"
+            lines.append(
+                [short_name(cell.environment), AGENTS[cell.agent], ours_text(cell), cell.paper.text, verdict]
+            )
+            if cell.missing:
+                fills[cell.fill] = None
+    show_table("Table 2: ours beside the paper's", ["task", "agent", "ours", "paper", "verdict"], lines)
+    if fills:
+        print("\nwhat is missing is run by")
+        print("\n".join(f"  {command}" for command in fills))
