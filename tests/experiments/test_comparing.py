@@ -87,7 +87,7 @@ def test_finished_comparison_is_not_run_again(tmp_path, monkeypatch) -> None:
 
 def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
     run_study(tmp_path / "out", {"kind": "compare", "seeds": 5}, [])
-    with pytest.raises(InvalidInput, match="holds another study: it differs in seeds"):
+    with pytest.raises(InvalidInput, match="holds another run: it differs in seeds"):
         run_study(tmp_path / "out", {"kind": "compare", "seeds": 6}, [])
 
 

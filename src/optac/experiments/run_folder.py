@@ -2,7 +2,8 @@
 
 `config.json` is written first and says everything that determines the run. `metrics.jsonl` only grows,
 except when a resumed run cuts off the rows past its checkpoint. `status.json` is replaced whole. A lock file
-names the process that owns the folder. Nothing here knows what kind of run it holds.
+names the process that owns the folder; in a sweep a lease takes its place. Nothing here knows what kind of run it
+holds.
 """
 
 import fcntl
@@ -19,15 +20,23 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
+from optac.experiments.lease import Claim, Lease, RunFolderBusy, holder, newest_attempt
+
+__all__ = [
+    "Row",
+    "RunFolder",
+    "RunFolderBusy",
+    "Status",
+    "read_json_object",
+    "run_id",
+    "versions",
+    "write_json",
+]
 
 State = Literal["running", "finished", "failed", "interrupted"]
 Row = dict[str, Any]
 
 VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
-
-
-class RunFolderBusy(InvalidInput):
-    """Another living process owns the folder."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,9 @@ class RunFolder:
     """A run on disk. `create` starts one, `open` takes up an existing one; `lock` before writing to it."""
 
     path: Path
+    claim: Claim | None = None
     _lock_file: int | None = field(default=None, repr=False)
+    _lease: Lease | None = field(default=None, repr=False)
 
     @classmethod
     def create(cls, path: Path | str, config: Mapping[str, Any]) -> "RunFolder":
@@ -56,7 +67,7 @@ class RunFolder:
             raise InvalidInput(
                 f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
             )
-        if folder.path.is_dir() and any(folder.path.iterdir()):
+        if folder.path.is_dir() and not all(_is_left_by_a_kill(path) for path in folder.path.iterdir()):
             raise InvalidInput(
                 f"{folder.path} is not empty and holds no run; give a new or an empty folder with --out"
             )
@@ -70,11 +81,33 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open(cls, path: Path | str) -> "RunFolder":
-        """The folder of an existing run."""
-        folder = cls(Path(path))
+    def open(cls, path: Path | str, claim: Claim | None = None) -> "RunFolder":
+        """The folder of an existing run; with a claim, its lock is the claimed attempt."""
+        folder = cls(Path(path), claim)
         if not folder.config_path.is_file():
             raise InvalidInput(f"{folder.path} is not a run's folder: it has no config.json")
+        return folder
+
+    @classmethod
+    def open_or_create(
+        cls, path: Path | str, config: Mapping[str, Any], noted: Mapping[str, Any] | None = None
+    ) -> "RunFolder":
+        """The folder that holds this same run, made where there is none.
+
+        `noted` is written beside `config` then, and says nothing of whether a run is the same.
+        """
+        try:
+            return cls.create(path, {**config, **(noted or {})})
+        except InvalidInput:
+            if not (Path(path) / "config.json").is_file():
+                raise
+        folder = cls.open(path)
+        kept, wanted = folder.config, json.loads(json.dumps(config, default=_plain))
+        different = sorted(name for name in wanted if kept.get(name) != wanted[name])
+        if different:
+            raise InvalidInput(
+                f"{path} holds another run: it differs in {', '.join(different)}; give another folder with --out"
+            )
         return folder
 
     @property
@@ -103,6 +136,16 @@ class RunFolder:
         The system drops the lock of a process that dies, so that a dead owner's is simply taken over; the pid
         and host in the file serve the message for a living one.
         """
+        if self.claim is None:
+            return self._lock()
+        self._lease = Lease.take(self.path, self.claim)
+        owner = holder(self.path, besides=self.claim.launcher)
+        if owner is not None:
+            self.release()
+            raise self._busy(owner)
+        return self
+
+    def _lock(self) -> "RunFolder":
         try:
             file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -114,13 +157,23 @@ class RunFolder:
         except BlockingIOError as error:
             owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(file)
-            raise RunFolderBusy(
-                f"{self.path} is in use by {owner}; wait until it ends or give another --out"
-            ) from error
+            raise self._busy(owner) from error
         os.ftruncate(file, 0)
         os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
         self._lock_file = file
+        attempt = newest_attempt(self.path)
+        if attempt is not None and attempt.is_alive():
+            self.release()
+            raise self._busy(attempt.owner)
         return self
+
+    def _busy(self, owner: str) -> RunFolderBusy:
+        return RunFolderBusy(f"{self.path} is in use by {owner}; wait until it ends or give another --out")
+
+    def check(self) -> None:
+        """Called before every write: FencedOff where a newer attempt at the run has begun."""
+        if self._lease is not None:
+            self._lease.check()
 
     def release(self) -> None:
         """Give the folder up."""
@@ -128,6 +181,9 @@ class RunFolder:
             os.ftruncate(self._lock_file, 0)
             os.close(self._lock_file)
             self._lock_file = None
+        if self._lease is not None:
+            self._lease.release()
+            self._lease = None
 
     def __enter__(self) -> "RunFolder":
         return self.lock()
@@ -137,6 +193,7 @@ class RunFolder:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row to the metrics, in one write."""
+        self.check()
         line = json.dumps(row, allow_nan=True) + "\n"
         with open(self.metrics_path, "ab") as file:
             file.write(line.encode())
@@ -158,6 +215,7 @@ class RunFolder:
 
         On resume, `keep` says which rows the checkpoint already knew.
         """
+        self.check()
         if not self.metrics_path.exists():
             return 0
         rows, ends = self._complete_rows()
@@ -171,6 +229,7 @@ class RunFolder:
 
     def set_status(self, state: State, why: str | None = None) -> None:
         """Say where the run stands; the file is replaced whole."""
+        self.check()
         write_json(self.path / "status.json", {"state": state, "why": why})
 
     @property
@@ -267,6 +326,11 @@ def read_json_object(path: Path) -> Row:
     if not isinstance(value, dict):
         raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
     return value
+
+
+def _is_left_by_a_kill(path: Path) -> bool:
+    """Whether this is what `create` leaves when it is killed before config.json has its name."""
+    return path.suffix == ".tmp" or (path.name == "checkpoints" and not any(path.iterdir()))
 
 
 def _parse_row(line: bytes) -> Row | None:

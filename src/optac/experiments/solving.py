@@ -12,6 +12,7 @@ import numpy as np
 from optac.algorithms import Result
 from optac.algorithms.loop import PreparedRun, prepare
 from optac.errors import InvalidInput, Terminated
+from optac.experiments.lease import FencedOff
 from optac.experiments.run_folder import Row, RunFolder, run_id, write_json
 from optac.mdp import Problem, make_problem
 
@@ -80,17 +81,25 @@ def run_solve(
     """Solve, with the history, the result and the last policy written to a run's folder."""
     run = _prepared(config, problem)
     path = out or fresh_path(Path("runs") / config.id)
+    folder = RunFolder.create(path, _determining(config, run))
+    with folder:
+        return _run(run, folder, progress), folder
+
+
+def solve_configuration(config: SolveConfig, problem: Problem) -> dict[str, Any]:
+    """Everything that determines a solve, as config.json holds it; bad input is refused."""
+    return _determining(config, _prepared(config, problem))
+
+
+def _determining(config: SolveConfig, run: PreparedRun) -> dict[str, Any]:
     source = Path(config.problem)
     digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.suffix == ".npz" else None
-    determined = {
+    return {
         "kind": "solve",
         **asdict(config),
         "constants": asdict(run.settings),
         "problem_sha256": digest,
     }
-    folder = RunFolder.create(path, determined)
-    with folder:
-        return _run(run, folder, progress), folder
 
 
 def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> Result:
@@ -137,9 +146,12 @@ def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | 
         name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
         folder.set_status("interrupted", f"stopped by {name}")
         raise
+    except FencedOff:
+        raise
     except BaseException as error:
         folder.set_status("failed", f"{type(error).__name__}: {error}")
         raise
+    folder.check()
     summary = {**result.summary(), "settings": asdict(result.settings)}
     seconds = summary.pop("seconds")
     write_json(folder.path / "result.json", {**summary, "time/seconds": seconds})

@@ -9,7 +9,6 @@ commit of its start.
 """
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,12 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, Terminated
+from optac.experiments.launcher_watch import end_with
 from optac.experiments.provenance import source_commit
 from optac.experiments.run_folder import Row, RunFolder
-
-NOT_DETERMINING = ("versions", "commit")
-"""what a config.json says of a study's start; a study goes on under other ones"""
-SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def run_study(
     if jobs < 1:
         raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
     commit = source_commit()
-    with _folder(path, config, commit) as folder:
+    with RunFolder.open_or_create(path, config, {"commit": commit}) as folder:
         folder.cut(lambda row: True)
         finished = {row["cell"]: row for row in folder.rows()}
         missing = [cell for cell in cells if cell.id not in finished]
@@ -90,20 +86,6 @@ def _count(missing: Sequence[Cell], finished: Mapping[str, Row]) -> int:
     return sum(cell.id in finished for cell in missing)
 
 
-def _folder(path: Path, config: Mapping[str, Any], commit: str | None) -> RunFolder:
-    """A new folder, or the one that holds this same study."""
-    if not (path / "config.json").exists():
-        return RunFolder.create(path, {**config, "commit": commit})
-    folder = RunFolder.open(path)
-    kept = {name: value for name, value in folder.config.items() if name not in NOT_DETERMINING}
-    if kept != dict(config):
-        different = sorted(name for name in kept.keys() | config.keys() if kept.get(name) != config.get(name))
-        raise InvalidInput(
-            f"{path} holds another study: it differs in {', '.join(different)}; give another folder with --out"
-        )
-    return folder
-
-
 def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[Row]:
     """Rows as they come: in this process for one job, else in a pool of fresh interpreters."""
     if jobs == 1 or len(cells) <= 1:
@@ -117,7 +99,7 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
     pool = ProcessPoolExecutor(
         max_workers=min(jobs, len(cells)),
         mp_context=get_context("spawn"),
-        initializer=_end_with_launcher,
+        initializer=end_with,
         initargs=(os.getpid(),),
     )
     try:
@@ -131,14 +113,3 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
 
 def _is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() > deadline
-
-
-def _end_with_launcher(launcher: int) -> None:
-    """Watch the launcher from the worker: when it is gone, even by SIGKILL, the worker ends too."""
-
-    def watch() -> None:
-        while os.getppid() == launcher:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

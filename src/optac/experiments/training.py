@@ -2,12 +2,11 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from optac.agents import checkpoint, snapshot
-from optac.agents.algorithm import algorithm
+from optac.agents.algorithm import Algorithm, algorithm
 from optac.agents.catalogue import settings_of
 from optac.agents.checkpoint import Checkpoint
 from optac.agents.evaluation import evaluate as play
@@ -16,7 +15,9 @@ from optac.agents.store import ResumeWarning, learner_of
 from optac.agents.training_loop import Row
 from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
-from optac.experiments.run_folder import RunFolder, run_id
+from optac.experiments.lease import Claim
+from optac.experiments.run_folder import RunFolder
+from optac.experiments.training_config import training_config, training_id
 from optac.experiments.training_result import TrainingResult
 from optac.experiments.training_run import Interrupted, Watching, result_of, run
 
@@ -38,26 +39,13 @@ def train(
     tensorboard: bool = False,
 ) -> TrainingResult:
     """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts."""
-    if steps < 1:
-        raise InvalidInput(f"steps={steps} must be at least 1")
-    if seed < 0:
-        raise InvalidInput(f"seed={seed} must be at least 0")
-    chosen = settings_of(agent, settings or {})
+    config = training_config(environment, agent, steps=steps, seed=seed, settings=settings or {})
     env = make(environment)
     check_environment(env)
-    config = {
-        "kind": "train",
-        "agent": agent,
-        "environment": environment,
-        "steps": steps,
-        "seed": seed,
-        "settings": asdict(chosen),
-    }
-    name = run_id(agent, environment, {**asdict(chosen), "steps": steps}, seed)
-    folder = RunFolder.create(Path("runs") / name if out is None else out, config)
+    folder = RunFolder.create(Path("runs") / training_id(config) if out is None else out, config)
     with folder:
         watching = Watching(on_row, show_progress, tensorboard)
-        return run(folder, config, algorithm(chosen), env, None, watching)
+        return run(folder, config, _chosen(config), env, None, watching)
 
 
 def resume(
@@ -67,19 +55,26 @@ def resume(
     on_notice: Notice = lambda text: None,
     show_progress: bool = False,
     tensorboard: bool = False,
+    claim: Claim | None = None,
 ) -> TrainingResult:
-    """Go on from the newest sound checkpoint; a finished run is left alone and its result returned."""
-    folder = RunFolder.open(path)
+    """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
+
+    In a sweep, `claim` is the attempt that the launcher asks for.
+    """
+    folder = RunFolder.open(path, claim)
     config = _config(folder)
     with folder:
         found = _newest(folder, on_notice)
         status = folder.status
         ended = status is not None and status.state == "finished"
+        if ended and found is None and "command" in config:
+            raise InvalidInput(
+                f"{folder.path} is the published record of a finished run: {config['command']}"
+            )
         if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
-        chosen = algorithm(settings_of(config["agent"], config["settings"]))
         watching = Watching(on_row, show_progress, tensorboard)
-        return run(folder, config, chosen, make(config["environment"]), found, watching)
+        return run(folder, config, _chosen(config), make(config["environment"]), found, watching)
 
 
 def evaluate(
@@ -124,11 +119,14 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
     return folder, config, _learner(config, found)
 
 
+def _chosen(config: Mapping[str, Any]) -> Algorithm:
+    return algorithm(settings_of(config["agent"], config["settings"]))
+
+
 def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
-    chosen = algorithm(settings_of(config["agent"], config["settings"]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResumeWarning)
-        return learner_of(found, chosen, make(config["environment"]))
+        return learner_of(found, _chosen(config), make(config["environment"]))
 
 
 def _newest(folder: RunFolder, on_notice: Notice) -> Checkpoint | None:

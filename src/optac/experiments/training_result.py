@@ -27,3 +27,9 @@ class TrainingResult:
         if self.steps_per_second is None:
             del said["steps_per_second"]
         return said
+
+    def record(self) -> dict[str, Any]:
+        """What result.json keeps: what the run came to, wall-clock values under `time/`, not where it lies."""
+        kept = {name: value for name, value in asdict(self).items() if name != "folder"}
+        kept["time/steps_per_second"] = kept.pop("steps_per_second")
+        return kept

@@ -20,7 +20,8 @@ from optac.agents.training_loop import Row
 from optac.agents.training_loop import train as run_loop
 from optac.environments import make
 from optac.errors import RunFailed
-from optac.experiments.run_folder import RunFolder, versions
+from optac.experiments.lease import FencedOff
+from optac.experiments.run_folder import RunFolder, versions, write_json
 from optac.experiments.tensorboard import event_writer
 from optac.experiments.training_result import TrainingResult
 
@@ -55,8 +56,11 @@ def run(
         folder.set_status("running")
         with _signals() as caught:
             result = _train(folder, config, chosen, env, found, watching, caught)
+        write_json(folder.path / "result.json", result.record())
         folder.set_status("finished")
         return result
+    except FencedOff:
+        raise
     except Interrupted as error:
         folder.set_status("interrupted", str(error))
         raise
@@ -112,6 +116,7 @@ def _train(
     started, first = time.perf_counter(), learner.step
 
     def save() -> None:
+        folder.check()
         store.save(learner, {"versions": versions(), "exact": exact})
 
     def pass_on(row: Row) -> None:

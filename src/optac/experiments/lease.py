@@ -1,0 +1,182 @@
+"""Who may write to a run of a sweep: numbered attempts, of which only the newest may write.
+
+`attempts/000001.json`, `attempts/000002.json`, … lie in the run's folder. A number is taken by linking a finished file
+to its name, which fails where the name exists, so that it has one owner on any file system that all nodes see and that
+knows hard links. Before every write a worker looks whether a newer attempt exists, and where one does it writes no
+more: a worker that was believed dead and was not is fenced off.
+
+Whether the owner lives: on its own machine the system says so, for it drops a dead process's lock; from elsewhere an
+owner that has not touched its file for a minute is dead. Should that be wrong, the fence still holds.
+"""
+
+import fcntl
+import json
+import os
+import platform
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from optac.errors import InvalidInput, RunFailed
+
+FOLDER: Final = "attempts"
+SECONDS_BETWEEN_BEATS = 5.0
+SECONDS_TO_LIVE = 60.0
+
+
+class RunFolderBusy(InvalidInput):
+    """Another living process owns the folder."""
+
+
+class FencedOff(RunFailed):
+    """A newer attempt at the run has begun, so this one may not write any more."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a run as its file tells it."""
+
+    path: Path
+    number: int
+    launcher: str
+    owner: str
+    machine: str
+    ended: bool
+
+    def is_alive(self) -> bool:
+        """Whether its owner is still at work, as far as can be seen from here."""
+        if self.ended:
+            return False
+        if self.machine == machine():
+            return is_locked(self.path)
+        return time.time() - self.path.stat().st_mtime < SECONDS_TO_LIVE
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The attempt that a launcher tells a worker to make: this number, and no other."""
+
+    number: int
+    launcher: str
+
+
+@dataclass
+class Lease:
+    """A worker's right to write to a run, until it is released or a newer attempt begins."""
+
+    path: Path
+    number: int
+    _file: int
+    _said: Mapping[str, Any]
+    _released: threading.Event = field(default_factory=threading.Event)
+
+    @classmethod
+    def take(cls, run: Path, claim: Claim) -> "Lease":
+        """The claimed attempt, locked and with a beating heart; RunFolderBusy where somebody was faster."""
+        folder = run / FOLDER
+        folder.mkdir(exist_ok=True)
+        said = {
+            "attempt": claim.number,
+            "launcher": claim.launcher,
+            "owner": f"process {os.getpid()} on {platform.node()}",
+            "machine": machine(),
+            "ended": False,
+        }
+        path = attempt_path(run, claim.number)
+        aside = folder / f"{claim.launcher}-{machine()}-{os.getpid()}.tmp"
+        file = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.pwrite(file, json.dumps(said).encode(), 0)
+            os.fsync(file)
+            os.link(aside, path)
+        except FileExistsError as error:
+            os.close(file)
+            raise RunFolderBusy(
+                f"attempt {claim.number} at {run} is another worker's; wait for it"
+            ) from error
+        finally:
+            aside.unlink(missing_ok=True)
+        lease = cls(path, claim.number, file, said)
+        threading.Thread(target=lease._beat, daemon=True).start()
+        return lease
+
+    def check(self) -> None:
+        """Nothing while this attempt is the newest; FencedOff once there is a newer one."""
+        run = self.path.parent.parent
+        if not self.path.exists() or attempt_path(run, self.number + 1).exists():
+            raise FencedOff(
+                f"attempt {self.number} at {run} was given up and a newer one has begun; nothing more is written"
+            )
+
+    def release(self) -> None:
+        """Say that the attempt has ended, and drop the lock."""
+        self._released.set()
+        aside = self.path.with_suffix(".tmp")
+        aside.write_text(json.dumps({**self._said, "ended": True}), encoding="utf-8")
+        os.replace(aside, self.path)
+        os.close(self._file)
+
+    def _beat(self) -> None:
+        while not self._released.wait(SECONDS_BETWEEN_BEATS):
+            try:
+                os.utime(self.path)
+            except OSError:
+                return
+
+
+def attempt_path(run: Path, number: int) -> Path:
+    """Where an attempt is written down."""
+    return run / FOLDER / f"{number:06d}.json"
+
+
+def newest_attempt(run: Path) -> Attempt | None:
+    """The newest attempt at a run; None where there was none."""
+    paths = sorted((run / FOLDER).glob("[0-9]*.json"))
+    if not paths:
+        return None
+    try:
+        said = json.loads(paths[-1].read_bytes())
+        number = int(paths[-1].stem)
+        return Attempt(
+            paths[-1], number, said["launcher"], said["owner"], said["machine"], bool(said["ended"])
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunFailed(f"{paths[-1]} is damaged: {error}; delete it and start again") from error
+
+
+def holder(run: Path, *, besides: str | None = None) -> str | None:
+    """Who holds a run now, other than the launcher `besides`; None where it is free."""
+    lock = run / "lock"
+    if lock.exists() and is_locked(lock):
+        return lock.read_text(errors="replace") or "another process"
+    attempt = newest_attempt(run)
+    if attempt is None or attempt.launcher == besides or not attempt.is_alive():
+        return None
+    return attempt.owner
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process of this machine holds the file's lock."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def machine() -> str:
+    """The running system: processes that share it see each other's locks."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return platform.node()
