@@ -22,6 +22,7 @@ from optac.commands.report import add_report
 from optac.commands.reproduce import add_reproduce
 from optac.commands.solve import add_solve
 from optac.commands.subcommand import Parser
+from optac.commands.sweep import add_status, add_sweep
 from optac.commands.train import add_eval, add_resume, add_train
 from optac.errors import InvalidInput, OptacError, Terminated
 
@@ -88,6 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
         add_enjoy,
         add_export,
         add_compare,
+        add_sweep,
+        add_status,
         add_reproduce,
         add_report,
         add_bench,

@@ -1,0 +1,237 @@
+"""Running a sweep: every run once, whatever happens to the launcher, to a worker, or to a machine.
+
+All that is known lies in the folders, so a launcher that starts again, or a second one beside the first, goes on from
+there: a finished run is skipped, a broken one resumed from its newest sound checkpoint, one that another launcher
+holds waited for. A run that fails or dies is started again at most `retries` times, after the others.
+"""
+
+import fcntl
+import os
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from optac.errors import InvalidInput
+from optac.experiments.lease import holder, newest_attempt
+from optac.experiments.local_executor import Executor
+from optac.experiments.provenance import source_commit
+from optac.experiments.run_folder import RunFolder, read_json_object, versions, write_json
+from optac.experiments.sweep import Sweep, SweptRun
+from optac.experiments.sweep_standing import (
+    SWEEP_FILE,
+    RunStanding,
+    SweepStanding,
+    run_standing,
+    sweep_run_ids,
+)
+from optac.experiments.sweep_worker import Outcome, Task
+
+SECONDS_BETWEEN_LOOKS = 1.0
+MARGIN = 1.1
+"""An estimate of how long a run takes is taken this much longer, before it is compared with the time left."""
+
+
+@dataclass(frozen=True)
+class Watching:
+    """Who looks on: told in a sentence what happened, called every look, and handed each run that has finished."""
+
+    say: Callable[[str], None] = lambda text: None
+    look: Callable[[], None] = lambda: None
+    finished: Callable[[Path], None] = lambda run: None
+
+
+def lay_out(sweep: Sweep, path: Path) -> None:
+    """Write the sweep's folder: sweep.json and, for each run, its config.json.
+
+    What the folder already holds stays: a sweep that has grown keeps its finished runs.
+    """
+    if not sweep.runs:
+        raise InvalidInput("the sweep has no run")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to {path}: {error.strerror or error}; give another folder with --out"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _write_sweep_file(sweep, path)
+        commit = source_commit()
+        for run in sweep.runs:
+            RunFolder.open_or_create(path / run.id, run.config, {"commit": commit})
+    finally:
+        os.close(lock)
+
+
+def _write_sweep_file(sweep: Sweep, path: Path) -> None:
+    known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
+    if not known and (path / "config.json").exists():
+        raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
+    wanted = [run.id for run in sweep.runs]
+    runs = [*wanted, *(name for name in known if name not in wanted)]
+    write_json(path / SWEEP_FILE, {"name": sweep.name, **sweep.given, "runs": runs, "versions": versions()})
+
+
+def run_sweep(
+    sweep: Sweep,
+    path: Path,
+    executor: Executor,
+    *,
+    retries: int = 2,
+    minutes: int | float | None = None,
+    watching: Watching | None = None,
+    measured: Sequence[Path] = (),
+) -> SweepStanding:
+    """Run what the sweep lacks; where every run of it stands in the end.
+
+    With `minutes`, no run is started that the speeds measured so far (in this sweep, and in the run folders
+    `measured`) say cannot end in time, and what still runs when time is up is saved and stopped.
+    """
+    if retries < 0:
+        raise InvalidInput(f"retries={retries} is not valid; retries must be at least 0")
+    path = path.resolve()
+    lay_out(sweep, path)
+    launcher = _Launcher(
+        path=path,
+        executor=executor,
+        retries=retries,
+        deadline=None if minutes is None else time.monotonic() + 60 * minutes,
+        watching=watching or Watching(),
+        measured=measured,
+        waiting=list(sweep.runs),
+    )
+    launcher.run()
+    return SweepStanding(path, tuple(launcher.standing(run) for run in sweep.runs))
+
+
+@dataclass
+class _Launcher:
+    path: Path
+    executor: Executor
+    retries: int
+    deadline: float | None
+    watching: Watching
+    measured: Sequence[Path]
+    waiting: list[SweptRun]
+    running: dict[str, SweptRun] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    whys: dict[str, str] = field(default_factory=dict)
+    token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    def run(self) -> None:
+        """Start, collect, start again, until nothing is left that can be done."""
+        try:
+            while self.waiting or self.running:
+                held = self._start_what_can_be()
+                if not self.running and not held:
+                    break  # there is not the time for any that is left
+                for outcome in self.executor.ended(SECONDS_BETWEEN_LOOKS):
+                    self._take(outcome)
+                self.watching.look()
+                if self._seconds_left() <= 0:
+                    self._stop()
+                    break
+        except KeyboardInterrupt:
+            self._stop()
+            raise
+        finally:
+            self.executor.close()
+
+    def standing(self, run: SweptRun) -> RunStanding:
+        """Where a run stands, for this launcher: failed where it was given up."""
+        found = run_standing(self.path / run.id)
+        if found.state == "waiting" and run.id in self.whys and self.failures[run.id] > self.retries:
+            return replace(found, state="failed", why=self.whys[run.id])
+        return found
+
+    def _start_what_can_be(self) -> bool:
+        """Start as many runs as there is room for; whether one has to be waited for that another launcher holds."""
+        held = False
+        for run in list(self.waiting):
+            if _is_finished(self.path / run.id):
+                self.waiting.remove(run)
+            elif holder(self.path / run.id, besides=self.token) is not None:
+                held = True
+            elif self.executor.free() > 0 and self._can_end(run):
+                self._start(run)
+        return held
+
+    def _start(self, run: SweptRun) -> None:
+        newest = newest_attempt(self.path / run.id)
+        task = Task(
+            run=run.id,
+            path=str(self.path / run.id),
+            attempt=1 if newest is None else newest.number + 1,
+            launcher=self.token,
+            working_directory=str(Path.cwd()),
+        )
+        self.waiting.remove(run)
+        self.running[run.id] = run
+        self.executor.start(task)
+
+    def _take(self, outcome: Outcome) -> None:
+        run = self.running.pop(outcome.run)
+        for notice in outcome.notices:
+            self.watching.say(f"{run.id}: {notice}")
+        if outcome.state == "finished":
+            self.watching.say(f"{run.id} finished (attempt {outcome.attempt})")
+            self.watching.finished(self.path / run.id)
+        elif outcome.state == "superseded":
+            self.waiting.append(run)
+        else:
+            self._count_failure(run, outcome)
+
+    def _count_failure(self, run: SweptRun, outcome: Outcome) -> None:
+        self.failures[run.id] += 1
+        self.whys[run.id] = outcome.why or outcome.state
+        again = self.failures[run.id] <= self.retries
+        if again:
+            self.waiting.append(run)
+        then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
+        self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt}): {outcome.why}; {then}")
+
+    def _stop(self) -> None:
+        """Have what runs save and end; it goes on when the sweep is started again."""
+        for outcome in self.executor.stop():
+            run = self.running.pop(outcome.run)
+            if outcome.state == "finished":
+                self.watching.finished(self.path / run.id)
+            self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt})")
+
+    def _seconds_left(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def _can_end(self, run: SweptRun) -> bool:
+        """Whether the time left is enough for a run, at the speed of those measured that are most like it."""
+        left = self._seconds_left()
+        if left == float("inf"):
+            return True
+        others = [self.path / name for name in sweep_run_ids(self.path)]
+        speed = expected_speed(run.config, [*others, *self.measured])
+        if speed is None or run.total is None:
+            return left > 0
+        return MARGIN * (run.total - run_standing(self.path / run.id).done) / speed <= left
+
+
+def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | None:
+    """The least speed among finished runs of the same learner on the same task; else of the learner; else of any."""
+    who, where = ("agent", "environment") if config["kind"] == "train" else ("algorithm", "problem")
+    like: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    for path in runs:
+        found = run_standing(path)
+        if found.state != "done" or not found.speed or found.kind != config["kind"]:
+            continue
+        other = read_json_object(path / "config.json")
+        same = int(other[who] == config[who]), int(other[where] == config[where])
+        like[0 if same == (1, 1) else 1 if same[0] else 2].append(found.speed)
+    return next((min(speeds) for _, speeds in sorted(like.items()) if speeds), None)
+
+
+def _is_finished(run: Path) -> bool:
+    status = RunFolder.open(run).status
+    return status is not None and status.state == "finished"
