@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 test test-slow test-video test-browser check format bench clean
+.PHONY: help install demo table2 test test-slow test-video test-browser test-ray check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -40,6 +40,10 @@ test-browser: $(STAMP)  ## the report page in a real browser; needs chromium (De
 	@command -v chromium >/dev/null || \
 		{ echo 'no browser: apt-get install chromium' >&2; exit 1; }
 	$(BIN)/python -m pytest -m browser
+
+test-ray: $(STAMP)  ## sweeps on a two-node Ray cluster on this machine
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	$(BIN)/python -m pytest -m ray
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .
