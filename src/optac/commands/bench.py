@@ -54,4 +54,11 @@ def _bench_agents(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
     return bench_agents(quiet=arguments.quiet or arguments.json), show_agents_bench
 
 
-BENCHES = {"theory": _bench_theory, "agents": _bench_agents}
+def _bench_sweep(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
+    from optac.experiments.bench_sweep import bench_sweep
+    from optac.reports.bench_sweep import show_sweep_bench
+
+    return bench_sweep(quiet=arguments.quiet or arguments.json), show_sweep_bench
+
+
+BENCHES = {"theory": _bench_theory, "agents": _bench_agents, "sweep": _bench_sweep}

@@ -1,10 +1,15 @@
-"""`optac reproduce`."""
+"""`optac reproduce`: studies of many small runs, and sweeps of training runs."""
 
 import argparse
 import os
+from pathlib import Path
 from typing import Any
 
 from optac.commands.subcommand import add_command, print_json
+from optac.commands.sweep import add_launching, executor_of
+from optac.errors import InvalidInput
+
+FOR_SWEPT = ("ray", "steps", "seeds", "environments", "preset")
 
 
 def add_reproduce(commands: Any) -> None:
@@ -13,13 +18,32 @@ def add_reproduce(commands: Any) -> None:
         commands, "reproduce", "run an experiment of the paper, or go on with it", _reproduce
     )
     parser.add_argument("experiment", metavar="NAME", help="a name from `optac list`, section experiments")
-    parser.add_argument("--jobs", type=int, metavar="J", help="processes (default: the machine's cores)")
     parser.add_argument(
-        "--minutes", type=float, metavar="M", help="start nothing after so many minutes; report what is there"
+        "--minutes",
+        type=float,
+        metavar="M",
+        help="start nothing after so many minutes, nor a training that cannot end by then; report what is there",
     )
+    add_launching(parser)
+    less = parser.add_argument_group("to do less of table2 and training-curves")
+    less.add_argument("--steps", type=int, metavar="N", help="steps of every run (default: the task's)")
+    less.add_argument("--seeds", type=int, metavar="N", help="seeds 0 … N − 1 (default: 4)")
+    less.add_argument("--environments", nargs="+", metavar="ENV", help="these tasks (default: all six)")
+    less.add_argument("--preset", metavar="NAME", help="the agents' preset (default: default)")
 
 
-def _reproduce(arguments: argparse.Namespace) -> None:
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from optac.experiments.reproducing import SWEPT
+
+    if arguments.experiment in SWEPT:
+        return _reproduce_swept(arguments)
+    for name in FOR_SWEPT:
+        if getattr(arguments, name) is not None:
+            raise InvalidInput(f"--{name} goes with {' and '.join(SWEPT)}, not with {arguments.experiment}")
+    return _reproduce_study(arguments)
+
+
+def _reproduce_study(arguments: argparse.Namespace) -> int:
     from importlib import import_module
 
     from optac.experiments.reproducing import cells_of, experiment, reproduce
@@ -39,3 +63,36 @@ def _reproduce(arguments: argparse.Namespace) -> None:
     else:
         print(report.read_text(encoding="utf-8"))
         print(f"written to {done.path}")
+    return 0
+
+
+def _reproduce_swept(arguments: argparse.Namespace) -> int:
+    """Both are the same runs, at work in runs/table2; the records of the finished ones go to results/table2."""
+    from optac.experiments.sweep_standing import SweepStanding, run_standing
+    from optac.experiments.table2 import SEEDS, reproduce_table2, table2_sweep
+    from optac.reports.sweeping import show_standing, standing_json, watched
+
+    sweep = table2_sweep(
+        environments=arguments.environments,
+        seeds=SEEDS if arguments.seeds is None else arguments.seeds,
+        steps=arguments.steps,
+        preset=arguments.preset or "default",
+    )
+    results, work = arguments.out or Path("results/table2"), Path("runs/table2")
+    with watched(work, quiet=arguments.quiet or arguments.json) as watching:
+        missing = reproduce_table2(
+            sweep,
+            work,
+            results,
+            lambda: executor_of(arguments),
+            retries=arguments.retries,
+            minutes=arguments.minutes,
+            watching=watching,
+        )
+    places = {run.id: (work if run.id in missing else results) / run.id for run in sweep.runs}
+    standing = SweepStanding(results, tuple(run_standing(path) for path in places.values()))
+    if arguments.json:
+        print_json({"experiment": arguments.experiment, **standing_json(standing)})
+    else:
+        show_standing(standing)
+    return 1 if standing.count("failed") else 0

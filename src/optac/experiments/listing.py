@@ -6,7 +6,7 @@ def everything() -> dict[str, dict[str, str]]:
     from optac.agents.catalogue import AGENTS
     from optac.algorithms.catalogue import ALGORITHMS
     from optac.environments.registration import TASKS
-    from optac.experiments.reproducing import EXPERIMENTS
+    from optac.experiments.reproducing import EXPERIMENTS, SWEPT
     from optac.mdp import FAMILIES, family_parameters, family_summary
 
     return {
@@ -16,10 +16,12 @@ def everything() -> dict[str, dict[str, str]]:
         "algorithms": {name: line for name, (_, line) in ALGORITHMS.items()},
         "agents": dict(AGENTS),
         "environments": {name: task.summary for name, task in TASKS.items()},
-        "experiments": {name: experiment.summary for name, experiment in EXPERIMENTS.items()},
+        "experiments": {name: experiment.summary for name, experiment in EXPERIMENTS.items()}
+        | {name: experiment.summary for name, experiment in SWEPT.items()},
         "benches": {
             "theory": "Opt-AC's cost an iteration and its memory as k grows; seconds to open a lock beside UCBVI",
             "agents": "steps a second of the agents beside Stable-Baselines3 and SBX; the machine's limit; two cores",
+            "sweep": "a sweep's throughput with two jobs on two cores over that with one",
         },
     }
 

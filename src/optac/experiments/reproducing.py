@@ -58,6 +58,24 @@ EXPERIMENTS: Mapping[str, Experiment] = {
 
 
 @dataclass(frozen=True)
+class SweptExperiment:
+    """An experiment made of training runs: a sweep whose finished runs are published, and one line about it."""
+
+    title: str
+    summary: str
+
+
+SWEPT: Mapping[str, SweptExperiment] = {
+    "table2": SweptExperiment(
+        "Table 2", "the paper's Table 2: six tasks, three agents, four seeds, ours beside the paper's"
+    ),
+    "training-curves": SweptExperiment(
+        "Training curves", "the paper's training curves, from the runs of table2"
+    ),
+}
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """The rows there are, how many there will be, and where they lie."""
 
@@ -69,7 +87,7 @@ class Reproduction:
 def experiment(name: str) -> Experiment:
     """The experiment of a name."""
     if name not in EXPERIMENTS:
-        raise unknown_name("experiment", name, EXPERIMENTS)
+        raise unknown_name("experiment", name, [*EXPERIMENTS, *SWEPT])
     return EXPERIMENTS[name]
 
 
