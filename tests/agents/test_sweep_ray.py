@@ -84,11 +84,17 @@ def _is_below(pid: int, ancestor: int) -> bool:
     return False
 
 
+@pytest.fixture(scope="module")
+def token(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for the whole process: Ray reads it once."""
+    file = tmp_path_factory.mktemp("ray") / "token"
+    file.touch(mode=0o600)
+    file.write_text(secrets.token_hex(32))
+    return file
+
+
 @pytest.fixture
-def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoNodes]:
-    token = tmp_path / "token"
-    token.touch(mode=0o600)
-    token.write_text(secrets.token_hex(32))
+def nodes(token: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoNodes]:
     for name, value in {
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_USAGE_STATS_ENABLED": "0",
