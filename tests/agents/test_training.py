@@ -104,6 +104,51 @@ def test_a_signal_saves_and_the_run_goes_on_to_the_same_end(number: int, tmp_pat
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
 
 
+def test_a_second_signal_ends_the_run_at_once_and_it_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole")
+
+    def signal_twice(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 120:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        started("sac", tmp_path / "run", on_row=signal_twice)
+    status = RunFolder.open(tmp_path / "run").status
+    assert status is not None and status.state == "interrupted"
+    assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+
+
+@pytest.mark.parametrize(("name", "value"), [("seed", 2), ("agent", "crffsac"), ("batch_size", 16)])
+def test_a_configuration_changed_after_the_start_is_refused(name: str, value: Any, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        started("sac", tmp_path / "run", on_row=_stop_at(120))
+    file = tmp_path / "run" / "config.json"
+    config = json.loads(file.read_text())
+    (config if name in config else config["settings"])[name] = value
+    file.write_text(json.dumps(config))
+    with pytest.raises(RunFailed, match=f"{name}=.*saved with"):
+        resume(tmp_path / "run")
+
+
+def _stop_at(step: int) -> Callable[[dict[str, Any]], None]:
+    def stop(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == step:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def test_other_threads_are_said_and_no_longer_called_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        started("sac", tmp_path / "run", on_row=_stop_at(120))
+    monkeypatch.setenv("NPROC", "2")
+    with pytest.warns(ResumeWarning, match="threads 1 → 2"):
+        assert not resume(tmp_path / "run").exact
+
+
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(tmp_path: Path) -> None:
     whole = started("sac", tmp_path / "run")
     newest = checkpoint.listed(tmp_path / "run" / "checkpoints")[0]

@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optac.errors import InvalidInput, RunFailed
-from optac.experiments.run_folder import RunFolder, RunFolderBusy, Status, run_id
+from optac.experiments.run_folder import (
+    RunFolder,
+    RunFolderBusy,
+    Status,
+    read_json_object,
+    run_id,
+    write_json,
+)
 
 OWNER = """
 import sys, time
@@ -122,3 +129,11 @@ def test_any_bytes_in_the_metrics_give_rows_or_a_typed_error(folder: RunFolder, 
     except RunFailed:
         return
     assert all(isinstance(row, dict) for row in rows)
+
+
+def test_of_two_that_begin_a_run_in_one_folder_at_once_the_quicker_keeps_it(tmp_path: Path) -> None:
+    write_json(tmp_path / "config.json", {"seed": 1}, new=True)
+    with pytest.raises(FileExistsError):
+        write_json(tmp_path / "config.json", {"seed": 2}, new=True)
+    assert read_json_object(tmp_path / "config.json") == {"seed": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]

@@ -27,7 +27,7 @@ class CheckpointStore:
     pieces: list[Piece] = field(default_factory=list)
     saved_step: int | None = None
 
-    def save(self, learner: Learner, extra: Mapping[str, Any]) -> None:
+    def save(self, learner: Learner) -> None:
         """Write the rows that are new, then the checkpoint that needs them; keep the newest three.
 
         A step that is saved already, as when a signal comes just after a checkpoint, is not written again.
@@ -38,7 +38,7 @@ class CheckpointStore:
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
         arrays, meta = snapshot.take(learner)
         path = checkpoint.checkpoint_path(self.parent, learner.step)
-        checkpoint.save(path, arrays, {**extra, **meta}, self.pieces)
+        checkpoint.save(path, arrays, meta, self.pieces)
         self.saved_step = learner.step
         checkpoint.prune(self.parent)
 

@@ -1,9 +1,9 @@
-"""The versions and the machine that a learner's bits depend on."""
+"""The versions, the machine and the threads that a learner's bits depend on."""
 
+import os
 import platform
 import sys
 from collections.abc import Mapping
-from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -12,10 +12,10 @@ import optac
 _LIBRARIES = ("numpy", "jax", "jaxlib", "optax", "equinox", "gymnasium", "mujoco")
 
 
-@cache
 def numeric_versions() -> Mapping[str, str]:
-    """optac's version, the libraries' (of those installed), the system and the processor's kind."""
+    """optac's version, the libraries' (of those installed), the system, the processor's kind, XLA's threads."""
     found = {"optac": optac.__version__, "platform": sys.platform, "machine": platform.machine()}
+    found["threads"] = os.environ.get("NPROC", "all")
     for name in _LIBRARIES:
         try:
             found[name] = metadata.version(name)

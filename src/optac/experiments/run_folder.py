@@ -73,7 +73,11 @@ class RunFolder:
             )
         try:
             folder.checkpoints.mkdir(parents=True, exist_ok=True)
-            write_json(folder.config_path, {**config, "versions": versions()})
+            write_json(folder.config_path, {**config, "versions": versions()}, new=True)
+        except FileExistsError:
+            raise InvalidInput(
+                f"another process has just begun a run in {folder.path}; give another folder with --out"
+            ) from None
         except OSError as error:
             raise InvalidInput(
                 f"cannot write to {folder.path}: {error.strerror or error}; give another folder with --out"
@@ -198,6 +202,12 @@ class RunFolder:
         with open(self.metrics_path, "ab") as file:
             file.write(line.encode())
 
+    def flush_rows(self) -> None:
+        """Have the rows on the disk: a checkpoint that outlives a power cut must not outlive the rows before it."""
+        if self.metrics_path.exists():
+            with open(self.metrics_path, "rb") as file:
+                os.fsync(file.fileno())
+
     def rows(self) -> list[Row]:
         """The rows so far; a torn last line, left by a kill, is not one of them."""
         return self._complete_rows()[0]
@@ -302,8 +312,11 @@ def _processor() -> str:
     return next(named, platform.processor() or platform.machine())
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON object so that a reader sees the old file or the new one, never a part."""
+def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:
+    """Write a JSON object so that a reader sees the old file or the new one, never a part.
+
+    With `new`, a FileExistsError where the file is there already, whoever was quicker.
+    """
     aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with open(aside, "w", encoding="utf-8") as file:
@@ -311,10 +324,24 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, path)
-    except BaseException:
+        if new:
+            _publish(aside, path)
+        else:
+            os.replace(aside, path)
+    finally:
         aside.unlink(missing_ok=True)
+
+
+def _publish(aside: Path, path: Path) -> None:
+    """Give `aside` its name, unless that is taken."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
         raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError(path) from None
+        os.replace(aside, path)
 
 
 def read_json_object(path: Path) -> Row:

@@ -73,6 +73,7 @@ def resume(
             )
         if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
+        _refuse_another(folder, config, found)
         watching = Watching(on_row, show_progress, tensorboard)
         return run(folder, config, _chosen(config), make(config["environment"]), found, watching)
 
@@ -117,6 +118,24 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
     if found is None:
         raise RunFailed(f"{folder.path} has not saved a checkpoint yet; `optac resume` it first")
     return folder, config, _learner(config, found)
+
+
+def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint | None) -> None:
+    """Refuse to go on with another agent, seed or setting than the checkpoint was made with."""
+    if found is None:
+        return
+    then = {
+        "agent": found.meta.get("agent"),
+        "seed": found.meta.get("seed"),
+        **found.meta.get("settings", {}),
+    }
+    now = {"agent": config["agent"], "seed": config["seed"], **config["settings"]}
+    for name in then.keys() & now.keys():
+        if then[name] != now[name]:
+            raise RunFailed(
+                f"{folder.config_path} says {name}={now[name]!r}, but the run was saved with {then[name]!r}; "
+                "put it back, or start another run with `optac train`"
+            )
 
 
 def _chosen(config: Mapping[str, Any]) -> Algorithm:

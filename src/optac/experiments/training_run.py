@@ -19,9 +19,9 @@ from optac.agents.store import CheckpointStore
 from optac.agents.training_loop import Row
 from optac.agents.training_loop import train as run_loop
 from optac.environments import make
-from optac.errors import RunFailed
+from optac.errors import RunFailed, Terminated
 from optac.experiments.lease import FencedOff
-from optac.experiments.run_folder import RunFolder, versions, write_json
+from optac.experiments.run_folder import RunFolder, write_json
 from optac.experiments.tensorboard import event_writer
 from optac.experiments.training_result import TrainingResult
 
@@ -63,6 +63,9 @@ def run(
         raise
     except Interrupted as error:
         folder.set_status("interrupted", str(error))
+        raise
+    except KeyboardInterrupt:
+        folder.set_status("interrupted", "a second signal ended it at once, without saving")
         raise
     except OSError as error:
         _say_failed(folder, f"{type(error).__name__}: {error}")
@@ -108,7 +111,6 @@ def _train(
 ) -> TrainingResult:
     store, total = CheckpointStore(folder.checkpoints), config["steps"]
     learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
-    exact = learner.exact
     folder.cut(lambda row: int(row["time/total_timesteps"]) <= learner.step)
     receivers = [folder.append, watching.on_row]
     if watching.tensorboard:
@@ -117,7 +119,8 @@ def _train(
 
     def save() -> None:
         folder.check()
-        store.save(learner, {"versions": versions(), "exact": exact})
+        folder.flush_rows()
+        store.save(learner)
 
     def pass_on(row: Row) -> None:
         for receive in [*receivers, progress.row]:
@@ -139,7 +142,7 @@ def _train(
     seconds = time.perf_counter() - started
     speed = (learner.step - first) / seconds if seconds > 0 else None
     sha256 = snapshot.parameters_sha256(learner)
-    return result_of(folder, config, learner.step, sha256, speed=speed, exact=exact)
+    return result_of(folder, config, learner.step, sha256, speed=speed, exact=learner.exact)
 
 
 def _say_failed(folder: RunFolder, why: str) -> None:
@@ -152,11 +155,16 @@ def _say_failed(folder: RunFolder, why: str) -> None:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """The SIGINTs and SIGTERMs caught so far; the loop looks between two blocks, then saves and ends."""
+    """The SIGINTs and SIGTERMs caught so far; the loop looks between two blocks, then saves and ends.
+
+    A second one ends the run at once: an environment may never come back to the loop.
+    """
     caught: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         caught.append(number)
+        if len(caught) > 1:
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     try:
         before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
