@@ -79,6 +79,7 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert main([*words, "--jobs", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["done"] == 3 and said["experiment"] == "table2"
+    assert "Pendulum" in Path(said["page"]).read_text()
     for run in said["runs"]:
         record = Path("results/table2") / run["id"]
         assert json.loads((record / "result.json").read_text())["parameters_sha256"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from optac.errors import InvalidInput
+from optac.experiments import table2 as experiment
 from optac.reports.evidence import gather
 from optac.reports.groups import group_runs
 from optac.reports.numbers import mean_std, number
@@ -140,3 +141,7 @@ def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -
     written = write_table2_page(tmp_path)
     assert written is not None and "Table 2" in written.page.read_text()
     assert len(gather([tmp_path]).training) == 1, "the page among the runs is no run"
+
+
+def test_the_report_and_the_runs_plan_the_same_steps() -> None:
+    assert experiment.STEPS == STEPS

@@ -71,6 +71,7 @@ def _reproduce_swept(arguments: argparse.Namespace) -> int:
     from optac.experiments.sweep_standing import SweepStanding, run_standing
     from optac.experiments.table2 import SEEDS, reproduce_table2, table2_sweep
     from optac.reports.sweeping import show_standing, standing_json, watched
+    from optac.reports.table2_page import show_table2, write_table2_page
 
     sweep = table2_sweep(
         environments=arguments.environments,
@@ -91,8 +92,14 @@ def _reproduce_swept(arguments: argparse.Namespace) -> int:
         )
     places = {run.id: (work if run.id in missing else results) / run.id for run in sweep.runs}
     standing = SweepStanding(results, tuple(run_standing(path) for path in places.values()))
+    written = write_table2_page(results, arguments.steps)
+    page = None if written is None else str(written.page)
     if arguments.json:
-        print_json({"experiment": arguments.experiment, **standing_json(standing)})
+        print_json({"experiment": arguments.experiment, **standing_json(standing), "page": page})
     else:
         show_standing(standing)
+        show_table2(results, arguments.steps)
+        print(
+            f"\nthe page with the curves: {page}" if page else "\nno run is finished yet, so there is no page"
+        )
     return 1 if standing.count("failed") else 0

@@ -119,7 +119,8 @@ def _figure(panel: Panel, path: Path) -> Path:
         )
         if band.low is not None and band.high is not None:
             axes.fill_between(band.at, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
-    for at, said in panel.marks:
+    furthest = axes.get_xlim()[1]
+    for at, said in (mark for mark in panel.marks if mark[0] <= furthest):
         axes.axvline(at, color="0.5", linestyle="--", linewidth=1)
         axes.annotate(
             said,

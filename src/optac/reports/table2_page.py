@@ -10,19 +10,19 @@ from optac.reports.table2 import STEPS, ours_text, paper_cells
 from optac.reports.terminal import show_table
 
 
-def write_table2_page(results: Path) -> Written | None:
-    """report.html and report/ among the published runs; None while there are none."""
+def write_table2_page(results: Path, steps: int | None = None) -> Written | None:
+    """report.html and report/ among the published runs; None while there are none. `steps`: fewer than the plan's."""
     if not any(results.glob("*/config.json")):
         return None
-    return write_report([results], results / "report.html", title="Table 2", steps=dict(STEPS))
+    return write_report([results], results / "report.html", title="Table 2", steps=_planned(steps))
 
 
-def show_table2(results: Path) -> None:
+def show_table2(results: Path, steps: int | None = None) -> None:
     """The table on the terminal: ours, the paper's, the verdict, the command for what is missing."""
     groups = group_runs(gather([results]).training) if any(results.glob("*/config.json")) else []
     lines: list[list[str]] = []
     fills: dict[str, None] = {}
-    for cells in paper_cells(groups, steps=STEPS):
+    for cells in paper_cells(groups, steps=_planned(steps)):
         for cell in cells:
             verdict = cell.verdict if cell.ours else f"seeds {', '.join(map(str, cell.missing))}"
             lines.append(
@@ -34,3 +34,7 @@ def show_table2(results: Path) -> None:
     if fills:
         print("\nwhat is missing is run by")
         print("\n".join(f"  {command}" for command in fills))
+
+
+def _planned(steps: int | None) -> dict[str, int]:
+    return dict(STEPS) if steps is None else dict.fromkeys(STEPS, steps)
