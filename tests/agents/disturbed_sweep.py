@@ -1,5 +1,6 @@
 """A sweep of short trainings to disturb, and the same trainings one after another, left in peace."""
 
+import json
 import subprocess
 import sys
 import time
@@ -98,3 +99,15 @@ def serial(sweep: Sweep, out: Path) -> dict[str, str]:
         )
         hashes[run.id] = made.parameters_sha256
     return hashes
+
+
+def serial_elsewhere(file: Path, out: Path) -> dict[str, str]:
+    """The same in a process of its own: a process in which JAX has computed cannot fork, as Ray's clusters do."""
+    code = (
+        "import json, sys; from pathlib import Path; from disturbed_sweep import serial; "
+        "from optac.experiments.sweep import read_sweep; "
+        "print(json.dumps(serial(read_sweep(Path(sys.argv[1])), Path(sys.argv[2]))))"
+    )
+    command = [sys.executable, "-c", code, str(file), str(out)]
+    done = subprocess.run(command, cwd=Path(__file__).parent, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disturbed_sweep import half_done, launcher, serial, sweep_file
+from disturbed_sweep import half_done, launcher, serial_elsewhere, sweep_file
 
 from optac.experiments.lease import newest_attempt
 from optac.experiments.sweep import read_sweep
@@ -153,7 +153,7 @@ def test_a_sweep_survives_the_death_of_a_whole_node(nodes: TwoNodes, tmp_path: P
     attempts = {run["id"]: run["attempts"] for run in answer["runs"]}
     assert attempts.pop(hit.name) == 2 and set(attempts.values()) == {1}
     hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
-    assert hashes == serial(sweep, tmp_path / "serial")
+    assert hashes == serial_elsewhere(file, tmp_path / "serial")
     assert nodes.seen and nodes.seen <= LOOPBACK, nodes.seen
 
 
@@ -177,7 +177,7 @@ def test_a_late_writer_of_a_dead_node_is_fenced_off(nodes: TwoNodes, tmp_path: P
     assert "attempt 1" in (hit / "stderr.log").read_text()
     assert "a newer one has begun; nothing more is written" in (hit / "stderr.log").read_text()
     hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
-    assert hashes == serial(sweep, tmp_path / "serial")
+    assert hashes == serial_elsewhere(file, tmp_path / "serial")
     assert nodes.seen and nodes.seen <= LOOPBACK, nodes.seen
 
 
