@@ -80,7 +80,6 @@ class Worker:
         self.process.stdout.close()
         code = self.process.wait()
         if said.endswith("\n"):
-            _remove_if_empty(_errors(self.task))
             return Outcome.from_json(said.splitlines()[-1])
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         return Outcome.of(self.task, "died", why=f"its process ended by {cause}; see {_errors(self.task)}")
@@ -144,8 +143,3 @@ def _ended_or_killed(workers: list[Worker]) -> list[Outcome]:
 
 def _errors(task: Task) -> Path:
     return Path(task.path) / "stderr.log"
-
-
-def _remove_if_empty(file: Path) -> None:
-    if file.exists() and not file.stat().st_size:
-        file.unlink()
