@@ -157,7 +157,7 @@ def test_planning_for_another_reward_is_refused_where_it_means_nothing(lock, res
         results["opt-ac"].plan(lock.rewards)
     with pytest.raises(InvalidInput, match=r"shape \(4, 3, 3\)"):
         results["raffle"].plan(lock.rewards[:2])
-    with pytest.raises(InvalidInput, match=r"entries in \[0, 1\]"):
+    with pytest.raises(InvalidInput, match=r"\[0, 1\]; at \(h, s, a\) = "):
         results["raffle"].plan(lock.rewards + 1)
 
 

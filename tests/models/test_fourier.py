@@ -160,6 +160,7 @@ ODD_CALLS = {
     "differ in length": "F(1, 8, 1.0).mu([[1.0], [1.0, 2.0]])",
     "dtype": "F(1, 8, 1.0).mu([['a']])",
     "characteristic": "F(1, 8, 1.0).phi_exact(lambda t: np.full(8, nan))",
+    "must be a function": "F(1, 8, 1.0).phi_exact(3)",
     "(0, 16)": "effective_dimension(np.zeros((0, 16)))",
     "got ()": "effective_dimension(1.0)",
     "tolerance=nan": "effective_dimension(np.ones((2, 4)), nan)",

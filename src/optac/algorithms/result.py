@@ -63,17 +63,24 @@ class Result:
         return {name: ended.count(name) for name in sorted(set(ended))}
 
     def plan(self, rewards: Any) -> TabularPolicy:
-        """The policy for another reward (H, S, A) in [0, 1], from what a reward-free algorithm learnt."""
+        """The policy for another reward (H, S, A) in [0, 1], from what a reward-free algorithm learnt.
+
+        One more PP, which `bill` does not count: that is the run's.
+        """
         if self.learnt is None:
             raise InvalidInput(
                 f"{self.algorithm} learns for one reward; plan(rewards) is there for raffle, flambe, moffle, spanrl"
             )
         array = np.asarray(rewards, dtype=float)
         shape = self.last_policy.probabilities.shape
-        if array.shape != shape or not ((array >= 0) & (array <= 1)).all():
+        if array.shape != shape:
             raise InvalidInput(
-                f"rewards must have shape {shape} (horizon, states, actions) with entries in [0, 1]; got {array.shape}"
+                f"rewards must have shape {shape} (horizon, states, actions); got {array.shape}"
             )
+        outside = np.argwhere(~((array >= 0) & (array <= 1)))
+        if len(outside):
+            place = tuple(int(index) for index in outside[0])
+            raise InvalidInput(f"rewards must be in [0, 1]; at (h, s, a) = {place} it is {array[place]}")
         return TabularPolicy(self.learnt.policy_for(array)[0])
 
     def summary(self) -> dict[str, Any]:

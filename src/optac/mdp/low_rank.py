@@ -100,6 +100,8 @@ def load_problem(path: str | Path) -> LowRankMDP:
     path = Path(path)
     if not path.is_file():
         raise InvalidProblem(f"no such file: {path}; a problem's file is an .npz with phi, mu and rewards")
+    if not zipfile.is_zipfile(path):
+        raise InvalidProblem(f"{path} is not an .npz file; numpy.savez writes one with phi, mu and rewards")
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}

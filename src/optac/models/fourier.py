@@ -107,6 +107,8 @@ class ConditionalFourierFeatures:
 
         It is called once with the (d, D) array t = −2πw, since g(w) = E[exp(−2πi wᵀs')].
         """
+        if not callable(characteristic):
+            raise InvalidInput(f"characteristic must be a function of t, not {characteristic!r}")
         coefficients = np.asarray(characteristic(-2.0 * pi * self.w), dtype=complex)
         if coefficients.ndim == 0 or coefficients.shape[-1] != self.frequencies:
             raise InvalidInput(

@@ -118,7 +118,8 @@ def ladder_table(rows: Sequence[Row], epsilon: float) -> list[list[str]]:
 
 
 TABLE_NOTES = (
-    "median [interquartile range] over seeds; (k/n): only k of n runs came within ε, the others are censored; "
+    "median [interquartile range] over seeds, of two middle ones the lower; "
+    "(k/n): only k of n runs came within ε, the others are censored; "
     "the bill and the seconds are those up to ε for the last policy, else of the whole run",
     "* explores, then commits: a ladder of budgets n, 2n, 4n, …; the episodes are those of the first rung within ε",
 )
