@@ -80,7 +80,12 @@ def rate_figure(rows: Sequence[Row], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, grid = pyplot.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
+    figure, grid = pyplot.subplots(2, 3, figsize=(13, 7.8), layout="constrained")
+    seeds = len({row["seed"] for row in rows if row.get("seed") is not None})
+    figure.suptitle(
+        f"Error of conditional Fourier features; noise: medians over {seeds} seeds, bands their interquartile ranges; "
+        "W in one over the state's unit"
+    )
     for axes, dim in zip(grid, (1, 2), strict=True):
         _truncation_panel(axes[0], rows, dim)
         for term, colour in (("frequencies", COLOURS[0]), ("samples", COLOURS[1])):
