@@ -124,11 +124,8 @@ def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpo
     """Refuse to go on with another agent, seed or setting than the checkpoint was made with."""
     if found is None:
         return
-    then = {
-        "agent": found.meta.get("agent"),
-        "seed": found.meta.get("seed"),
-        **found.meta.get("settings", {}),
-    }
+    with checkpoint.read_as_ours(found):
+        then = {"agent": found.meta["agent"], "seed": found.meta["seed"], **found.meta["settings"]}
     now = {"agent": config["agent"], "seed": config["seed"], **config["settings"]}
     for name in then.keys() & now.keys():
         if then[name] != now[name]:
