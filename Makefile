@@ -43,7 +43,7 @@ test-browser: $(STAMP)  ## the report page in a real browser; needs chromium (De
 
 test-ray: $(STAMP)  ## sweeps on a two-node Ray cluster on this machine
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
-	$(BIN)/python -m pytest -m ray
+	$(BIN)/python -m pytest -m ray tests/agents/test_sweep_ray.py  # alone: Ray forks, which JAX in this process forbids
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .
