@@ -88,6 +88,15 @@ def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:
     assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "run").rglob("*") if p.name != "lock"}
 
 
+def test_the_record_of_a_finished_run_is_never_begun_again(tmp_path: Path) -> None:
+    started("sac", tmp_path / "run")
+    rows = rows_of(tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    with pytest.raises(InvalidInput, match="record of a finished run"):
+        resume(tmp_path / "run")
+    assert rows_of(tmp_path / "run") == rows
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_the_run_goes_on_to_the_same_end(number: int, tmp_path: Path) -> None:
     whole = started("sac", tmp_path / "whole")

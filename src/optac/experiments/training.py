@@ -67,9 +67,10 @@ def resume(
         found = _newest(folder, on_notice)
         status = folder.status
         ended = status is not None and status.state == "finished"
-        if ended and found is None and "command" in config:
+        if ended and found is None:
+            again = config.get("command", "optac train makes it again")
             raise InvalidInput(
-                f"{folder.path} is the published record of a finished run: {config['command']}"
+                f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
             )
         if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
