@@ -16,7 +16,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
@@ -26,8 +25,9 @@ TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000
 AGENTS = ("sac", "crffsac", "crffsac-bonus")
 Answer = Mapping[str, Any]
-PEERS = {"sb3": "Stable-Baselines3", "sbx": "SBX"}
-_PEER_MODULES = {"sb3": "stable_baselines3", "sbx": "sbx"}
+PEERS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "sbx-10": "SBX with ten updates a dispatch"}
+_PEER_MODULES = {"sb3": "stable_baselines3", "sbx": "sbx", "sbx-10": "sbx"}
+TWO_CORES = "two runs on two cores over one"
 _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -81,7 +81,7 @@ def bench_agents(
                 now = ", ".join(f"{name} {rate(answers[name][-1]):.0f}" for name in names)
                 print(f"round {turn + 1} of {rounds}, steps a second: {now}", file=sys.stderr, flush=True)
         facts = {name: dict(running[name].facts) for name in names}
-        pair = _two_cores(running["sac"], rounds, steps)
+        pairs = _two_cores(running["sac"], rounds, steps)
     return {
         "bench": "agents",
         "task": {"environment": TASK, "batch_size": BATCH, "width": WIDTH, "updates_per_step": 1},
@@ -91,8 +91,9 @@ def bench_agents(
         "missing": [PEERS[name] for name in PEERS if name not in peers],
         "facts": facts,
         "answers": answers,
-        "ratios": ratios(answers, facts),
-        "two_cores": pair,
+        "ratios": ratios(answers, facts)
+        | ({TWO_CORES: [both / one for one, both in pairs]} if pairs else {}),
+        "two_cores": pairs,
     }
 
 
@@ -103,24 +104,28 @@ def rate(answer: Answer) -> float:
 
 def ratios(
     answers: Mapping[str, Sequence[Answer]], facts: Mapping[str, Mapping[str, Any]]
-) -> dict[str, float]:
-    """The bench's figures, each the median over rounds of a ratio within the round."""
+) -> dict[str, list[float]]:
+    """The bench's figures in each round, every one a ratio of two speeds of that round."""
     rates = {name: [rate(answer) for answer in given] for name, given in answers.items()}
 
-    def over(one: str, other: str) -> float:
-        return median(a / b for a, b in zip(rates[one], rates[other], strict=True))
+    def over(one: str, other: str) -> list[float]:
+        return [a / b for a, b in zip(rates[one], rates[other], strict=True)]
 
     found = {f"sac over {PEERS[peer]}": over("sac", peer) for peer in PEERS if peer in rates}
     if "crffsac" in rates:
         allowed = facts["sac"]["flops_per_update"] / facts["crffsac"]["flops_per_update"]
         found["crffsac over sac"] = over("crffsac", "sac")
-        found["crffsac over sac, of what flops allow"] = found["crffsac over sac"] / allowed
+        found["crffsac over sac, of what flops allow"] = [
+            share / allowed for share in found["crffsac over sac"]
+        ]
     if "crffsac" in rates and "crffsac-bonus" in rates:
         found["crffsac-bonus over crffsac"] = over("crffsac-bonus", "crffsac")
     for name in (name for name in AGENTS if name in rates):
         flops = facts[name]["flops_per_update"]
-        shares = [rate(answer) * flops / answer["sgemm_flops_per_second"] for answer in answers[name]]
-        found[f"{name} over sgemm's limit"] = median(shares)
+        limits = [answer["sgemm_flops_per_second"] / flops for answer in answers[name]]
+        found[f"{name} over sgemm's limit"] = [
+            speed / limit for speed, limit in zip(rates[name], limits, strict=True)
+        ]
     return found
 
 
@@ -152,19 +157,19 @@ def contender(name: str, core: int) -> Iterator[Contender]:
             _end(process)
 
 
-def _two_cores(alone: Contender, rounds: int, steps: int) -> dict[str, Any] | None:
-    """Throughput of two runs on two cores over that of one; None on a machine with a single core."""
+def _two_cores(alone: Contender, rounds: int, steps: int) -> list[tuple[float, float]]:
+    """Steps a second of one run and, together, of two on two cores, in each round; none on a single core."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
-        return None
-    single, both = [], []
+        return []
+    measured = []
     with contender("sac", core=cores[1]) as other:
         for _ in range(rounds):
-            single.append(rate(alone.train(steps)))
+            single = rate(alone.train(steps))
             for one in (alone, other):
                 one.order(steps)
-            both.append(sum(rate(one.answer()) for one in (alone, other)))
-    return {"one": single, "two": both, "ratio": median(b / a for a, b in zip(single, both, strict=True))}
+            measured.append((single, sum(rate(one.answer()) for one in (alone, other))))
+    return measured
 
 
 def _heard(name: str, process: "subprocess.Popen[str]") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from optac.errors import InvalidInput
 from optac.experiments.local_executor import LocalExecutor
-from optac.experiments.run_folder import versions
+from optac.experiments.provenance import provenance
 from optac.experiments.sweep import Sweep, training_sweep
 from optac.experiments.sweeping import run_sweep
 
@@ -52,7 +52,7 @@ def bench_sweep(
     return {
         "bench": "sweep",
         "task": {"environment": task, "agent": "sac", "runs": runs, "steps": steps},
-        "versions": versions(),
+        **provenance("optac bench sweep"),
         "steps_per_second": {"one job": measured[1], "two jobs": measured[2]},
         "ratio": median(two / one for one, two in zip(measured[1], measured[2], strict=True)),
     }

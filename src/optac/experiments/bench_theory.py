@@ -17,7 +17,7 @@ import numpy as np
 
 import optac
 from optac.errors import RunFailed
-from optac.experiments.run_folder import versions
+from optac.experiments.provenance import provenance
 from optac.mdp import LowRankMDP
 
 GROWTH_PROBLEM = "combination-lock horizon=6 actions=10"
@@ -40,7 +40,13 @@ def bench_theory(peer_python: str | None, *, quiet: bool = True) -> dict[str, An
     memory = memory_growth()
     say("seconds to open a lock …")
     race = lock_race(peer_python)
-    return {"bench": "theory", "versions": versions(), "iteration": growth, "memory": memory, "lock": race}
+    return {
+        "bench": "theory",
+        **provenance("optac bench theory"),
+        "iteration": growth,
+        "memory": memory,
+        "lock": race,
+    }
 
 
 def iteration_growth() -> dict[str, Any]:
