@@ -9,8 +9,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from optac import __version__
 from optac.commands.bench import add_bench
@@ -21,10 +23,10 @@ from optac.commands.list_names import add_list
 from optac.commands.report import add_report
 from optac.commands.reproduce import add_reproduce
 from optac.commands.solve import add_solve
-from optac.commands.subcommand import Parser
+from optac.commands.subcommand import Parser, notice
 from optac.commands.sweep import add_status, add_sweep
 from optac.commands.train import add_eval, add_resume, add_train
-from optac.errors import InvalidInput, OptacError, Terminated
+from optac.errors import InvalidInput, OptacError, OptacWarning, Terminated
 
 DESCRIPTION = """\
 Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
@@ -46,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        return int(arguments.run(arguments) or 0)
+        with _warnings_in_a_line():
+            return int(arguments.run(arguments) or 0)
     except InvalidInput as error:
         print(f"optac: error: {error}", file=sys.stderr)
         return 2
@@ -66,6 +69,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"optac: error: {error}", file=sys.stderr)
         return 1
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Our own warnings as notices; anybody else's as Python shows them."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, OptacWarning):
+            notice(f"warning: {message}")
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 def _terminate(number: int, frame: object) -> NoReturn:

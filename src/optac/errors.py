@@ -20,6 +20,10 @@ class RunFailed(OptacError):
     """A run could not go on. The command exits with 1."""
 
 
+class OptacWarning(UserWarning):
+    """What a user should know though the run goes on; the command says it in one line on standard error."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which the command treats as it does SIGINT, but for its exit code 143."""
 

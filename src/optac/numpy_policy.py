@@ -3,7 +3,7 @@
     policy = optac.numpy_policy.load("cheetah.npz")
     action = policy(observation)            # in the environment's units; a batch of rows works too
 
-The policy is deterministic: a = low + (high − low)·(1 + tanh(mean(s))) / 2, with mean(s) a multi-layer
+The policy is deterministic: a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s) a multi-layer
 perceptron, on (s − μ) / σ where the file holds μ and σ. The file holds numbers and one word, never Python
 objects, and is checked in full before it is used.
 """
@@ -70,9 +70,13 @@ class Policy:
         for weight, bias in self.layers[:-1]:
             x = ACTIVATIONS[self.activation](x @ weight + bias)
         weight, bias = self.layers[-1]
-        share = (np.tanh(x @ weight + bias) + 1) / 2
-        action: Array = self.action_low + (self.action_high - self.action_low) * share
-        return np.clip(action, self.action_low, self.action_high)
+        return to_box(np.tanh(x @ weight + bias), self.action_low, self.action_high)
+
+
+def to_box(action: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+    """An action in [−1, 1] mapped affinely to [low, high], in their type and never outside by a rounding."""
+    middle, reach = low / 2 + high / 2, high / 2 - low / 2
+    return np.asarray(np.clip(middle + reach * action, low, high), low.dtype)
 
 
 def save(

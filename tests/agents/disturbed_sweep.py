@@ -39,11 +39,19 @@ def sweep_file(folder: Path, seeds: int) -> Path:
 
 
 @contextmanager
-def launcher(file: Path, out: Path, *more: str) -> Iterator["subprocess.Popen[str]"]:
+def launcher(
+    file: Path, out: Path, *more: str, start_new_session: bool = False
+) -> Iterator["subprocess.Popen[str]"]:
     words = ["sweep", str(file), "--out", str(out), "--json", *more]
     script = f"import sys; from optac.cli import main; sys.exit(main({words!r}))"
     command = [sys.executable, "-c", script]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=start_new_session,
+    ) as process:
         yield process
 
 

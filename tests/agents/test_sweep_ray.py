@@ -5,7 +5,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import pytest
 from disturbed_sweep import half_done, launcher, serial_elsewhere, sweep_file
 
 from optac.experiments.lease import newest_attempt
+from optac.experiments.run_folder import RunFolder
 from optac.experiments.sweep import read_sweep
+from optac.experiments.sweep_standing import run_standing
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(900)]
 
@@ -37,24 +39,32 @@ class TwoNodes:
 
     def look(self) -> None:
         """Note the addresses that the cluster's processes, drivers and workers listen on now."""
-        sockets = {}
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            for line in Path(table).read_text().splitlines()[1:]:
-                words = line.split()
-                if words[3] == LISTEN:
-                    sockets[words[9]] = words[1].split(":")[0]
-        for pid in self.processes():
-            self.seen |= {sockets[inode] for inode in _socket_inodes(pid) if inode in sockets}
+        self.seen |= listening(self.processes())
 
     def processes(self) -> list[int]:
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and str(self.token).encode() in (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-        return found
+        return [pid for pid in _all_processes() if str(self.token).encode() in _environment(pid)]
+
+
+def listening(pids: Iterable[int]) -> set[str]:
+    """The addresses that these processes listen on."""
+    sockets = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == LISTEN:
+                sockets[words[9]] = words[1].split(":")[0]
+    return {sockets[inode] for pid in pids for inode in _socket_inodes(pid) if inode in sockets}
+
+
+def _all_processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def _socket_inodes(pid: int) -> set[str]:
@@ -179,6 +189,37 @@ def test_a_late_writer_of_a_dead_node_is_fenced_off(nodes: TwoNodes, tmp_path: P
     hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
     assert hashes == serial_elsewhere(file, tmp_path / "serial")
     assert nodes.seen and nodes.seen <= LOOPBACK, nodes.seen
+
+
+def test_a_cluster_of_its_own_is_ended_by_ctrl_c_and_the_sweep_goes_on_to_the_same_end(
+    tmp_path: Path,
+) -> None:
+    file, out = sweep_file(tmp_path, seeds=3), tmp_path / "out"
+    sweep = read_sweep(file)
+    with launcher(file, out, "--ray", "local", start_new_session=True) as process:
+        hit = half_done(process, out, sweep)
+        cluster = {pid for pid in _all_processes() if _is_below(pid, process.pid)}
+        seen = listening(cluster)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to Ray's processes too
+        _, error = process.communicate(timeout=120)
+    assert process.returncode == 130, error
+    assert run_standing(hit).state == "waiting" and RunFolder.open(hit).status.state == "interrupted"
+    assert not _still_there(cluster)
+    assert len(cluster) > 3 and seen and seen <= LOOPBACK, (cluster, seen)
+    with launcher(file, out, "--ray", "local") as process:
+        said, error = process.communicate(timeout=600)
+        assert process.returncode == 0, error
+    answer = json.loads(said)
+    assert answer["done"] == 3
+    hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
+    assert hashes == serial_elsewhere(file, tmp_path / "serial")
+
+
+def _still_there(pids: set[int]) -> set[int]:
+    give_up = time.monotonic() + 30
+    while pids & set(_all_processes()) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    return pids & set(_all_processes())
 
 
 def _is_result(path: Path) -> bool:

@@ -395,6 +395,33 @@ def test_the_command_refuses_bad_input_in_one_line(
     assert last.startswith("optac: error: ") and said in last
 
 
+def test_the_command_says_a_withdrawn_promise_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        started("sac", tmp_path / "run", on_row=_stop_at(120))
+    monkeypatch.setenv("NPROC", "2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["resume", str(tmp_path / "run"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("optac: warning: saved under other versions (threads 1 → 2): the run goes on")
+    assert len(said.err.splitlines()) == 1 and not json.loads(said.out)["exact"]
+
+
+def test_out_is_obeyed_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    started("sac", tmp_path / "run", steps=60)
+    run, other = str(tmp_path / "run"), str(tmp_path / "other")
+    assert main(["resume", run, "--out", other]) == 2
+    assert "in its own folder" in capsys.readouterr().err
+    assert main(["resume", run, "--out", run, "--json"]) == 0
+    assert main(["eval", run, "--episodes", "1", "--out", other, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert json.loads((tmp_path / "other" / "eval.json").read_text()) == said
+    assert main(["export", run, "policy.npz", "--out", other]) == 0
+    assert (tmp_path / "other" / "policy.npz").exists()
+
+
 def test_tensorboard_events_are_written_beside_the_rows(tmp_path: Path) -> None:
     started("sac", tmp_path / "run", tensorboard=True)
     (events,) = (tmp_path / "run" / "tensorboard").iterdir()
@@ -450,32 +477,65 @@ def test_a_killed_process_resumes_to_the_undisturbed_end(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
-def test_thirty_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
-    whole = started("sac", tmp_path / "whole", steps=5_000)
-    delays = np.random.default_rng(0)
-    words = (
-        "train",
-        ENV,
-        "--agent",
-        "sac",
-        "--steps",
-        5_000,
-        "--seed",
-        1,
-        "--out",
-        tmp_path / "run",
-        "--json",
-    )
+def test_thirty_kills_at_random_moments_of_training_change_nothing(tmp_path: Path) -> None:
+    steps = 40_000
+    whole = started("sac", tmp_path / "whole", steps=steps)
+    moments, run = np.random.default_rng(0), tmp_path / "run"
+    words = ("train", ENV, "--agent", "sac", "--steps", steps, "--seed", 1, "--out", run, "--json")
     for _ in range(30):
         child = process(*words)
-        wait_for(lambda: (tmp_path / "run" / "status.json").exists(), child)
-        time.sleep(delays.uniform(0, 4))
+        before = len(rows_of(run)) if run.exists() else 0
+        wait_for(lambda before=before: run.exists() and len(rows_of(run)) > before, child)
+        time.sleep(moments.uniform(0, 0.5))
         child.kill()
         child.communicate()
-        words = ("resume", tmp_path / "run", "--json")
+        assert child.returncode == -signal.SIGKILL
+        assert RunFolder.open(run).status.state == "running"  # type: ignore[union-attr]
+        words = ("resume", run, "--json")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
+        assert resume(run).parameters_sha256 == whole.parameters_sha256
+    assert rows_of(run) == rows_of(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", ["sac", "crffsac-bonus"])
+def test_the_networks_and_compiler_of_a_real_run_resume_to_the_bit(agent: str, tmp_path: Path) -> None:
+    """The default widths and XLA as a user has it, stopped in its second episode of a thousand steps."""
+    real = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("NPROC", "XLA_FLAGS") and not name.startswith("JAX_")
+    }
+
+    def optac(*words: object) -> "subprocess.Popen[str]":
+        script = "import sys; from optac.cli import main; sys.exit(main())"
+        command = [sys.executable, "-c", script, *(str(word) for word in words), "--json"]
+        return subprocess.Popen(command, env=real, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def answer(child: "subprocess.Popen[str]") -> dict[str, Any]:
+        said, errors = child.communicate()
+        assert child.returncode == 0, errors
+        found: dict[str, Any] = json.loads(said)
+        return found
+
+    settings = (
+        "learning_starts=600",
+        "checkpoint_every=300",
+        "log_every=100",
+        "eval_every=1500",
+        "eval_episodes=1",
+    )
+    words = ["train", "optac/HalfCheetah-v0", "--agent", agent, "--steps", 2500]
+    words += [word for setting in settings for word in ("--set", setting)]
+    whole = answer(optac(*words, "--out", tmp_path / "whole"))
+    child = optac(*words, "--out", tmp_path / "run")
+    wait_for(lambda: (tmp_path / "run").exists() and len(rows_of(tmp_path / "run")) >= 14, child)
+    child.kill()
+    child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    resumed = answer(optac("resume", tmp_path / "run"))
+    assert resumed["parameters_sha256"] == whole["parameters_sha256"] and resumed["exact"]
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
 
 
@@ -535,3 +595,20 @@ def test_a_limit_on_file_sizes_ends_the_run_with_a_clear_error(tmp_path: Path) -
     assert child.returncode == 1, errors
     assert errors.splitlines()[-1].startswith("optac: error: ")
     assert "File too large" in errors
+
+
+@pytest.mark.slow
+def test_a_full_shared_memory_does_no_harm(tmp_path: Path) -> None:
+    whole = started("sac", tmp_path / "whole")
+    script = 'mount -t tmpfs -o size=4k tmpfs /dev/shm && head -c 4096 /dev/zero > /dev/shm/full && exec "$@"'
+    words = command(
+        "train", ENV, "--agent", "sac", "--steps", 200, "--seed", 1, "--out", tmp_path / "run", "--json"
+    )
+    optac = [sys.executable, "-c", RUN, str(HERE), *words]
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", *optac],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parameters_sha256"] == whole.parameters_sha256

@@ -57,6 +57,15 @@ def test_continuous_environments_are_accepted_and_their_boxes_given(name):
     assert check_environment(env) == (env.observation_space, env.action_space)
 
 
+@pytest.mark.parametrize(
+    "wrapper", [gymnasium.wrappers.NormalizeObservation, gymnasium.wrappers.NormalizeReward]
+)
+def test_running_statistics_that_an_evaluation_would_not_share_are_refused(wrapper):
+    env = gymnasium.wrappers.TimeLimit(wrapper(gymnasium.make("Pendulum-v1")), 10)
+    with pytest.raises(InvalidInput, match=rf"{wrapper.__name__}.*fixed numbers"):
+        check_environment(env)
+
+
 def test_the_advised_wrapper_is_accepted():
     env = gymnasium.wrappers.FlattenObservation(Shaped(Dict({"a": LINE, "b": Box(0.0, 1.0, (3, 4))})))
     assert check_environment(env)[0].shape == (14,)

@@ -12,7 +12,8 @@ from jaxtyping import Float
 from optac.agents import checkpoint, snapshot
 from optac.agents.algorithm import algorithm
 from optac.agents.checkpoint import Checkpoint
-from optac.agents.learner import Env, begin
+from optac.agents.environment_calls import Env
+from optac.agents.learner import begin
 from optac.agents.progress import Progress
 from optac.agents.settings import CRFFSACSettings, SACSettings, choose
 from optac.agents.store import learner_of

@@ -11,7 +11,11 @@ from optac.errors import RunFailed
 
 @contextmanager
 def deadline(seconds: float, what: str) -> Iterator[None]:
-    """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread."""
+    """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread.
+
+    Python hears of the alarm between two of its own instructions: a library that never returns from one call is
+    not stopped by this.
+    """
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return

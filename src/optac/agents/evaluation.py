@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents.deadline import deadline
+from optac.agents.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
 from optac.agents.host_policy import HostPolicy
-from optac.agents.learner import (
-    ActionScale,
-    Env,
-    checked_observation,
-    checked_outcome,
-    guarded,
-    restarted,
-    stream_seed,
-)
+from optac.agents.learner import stream_seed
 from optac.environments import check_environment
 
 
@@ -75,9 +67,10 @@ def _episode(
     obs = checked_observation(restarted(env, 0, step_timeout, seed), shape, 0)
     total, length, ended = 0.0, 0, False
     while not ended:
-        with deadline(step_timeout, f"step {length} of an evaluation"):
-            outcome = guarded(env.step, length, scale.to_env(policy.mode(obs)))
-        obs, reward, terminated, truncated = checked_outcome(outcome, shape, length)
+        action = scale.to_env(policy.mode(obs))
+        obs, reward, terminated, truncated = stepped(
+            env, action, shape, length, timeout=step_timeout, what="an evaluation's step"
+        )
         total += reward
         length += 1
         ended = terminated or truncated

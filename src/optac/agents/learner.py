@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import jax
 import numpy as np
 from gymnasium.spaces import Box
@@ -17,7 +16,7 @@ from jaxtyping import Float
 
 from optac import numpy_policy
 from optac.agents.algorithm import Algorithm, State, fresh
-from optac.agents.deadline import deadline
+from optac.agents.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
 from optac.agents.host_policy import HostPolicy
 from optac.agents.replay import Replay
 from optac.agents.settings import CRFFSACSettings
@@ -26,11 +25,8 @@ from optac.agents.statistics import RunningMoments, Statistics
 from optac.environments import check_environment
 from optac.errors import InvalidInput, RunFailed
 
-Env = gymnasium.Env[Any, Any]
-
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
-_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass
@@ -125,9 +121,14 @@ class Learner:
     def _interact(self) -> None:
         settings = self.chosen.settings
         action = self._choose_action()
-        with deadline(settings.step_timeout, f"the environment's step {self.step}"):
-            outcome = guarded(self.env.step, self.step, self.actions.to_env(action))
-        next_obs, reward, terminated, truncated = checked_outcome(outcome, self.observation.shape, self.step)
+        next_obs, reward, terminated, truncated = stepped(
+            self.env,
+            self.actions.to_env(action),
+            self.observation.shape,
+            self.step,
+            timeout=settings.step_timeout,
+            what="the environment's step",
+        )
         self.replay.add(self.observation, action, reward, next_obs, terminated)
         self.episodes.step(reward, terminated or truncated)
         self.step += 1
@@ -142,7 +143,7 @@ class Learner:
         if not random and settings.uniform_probability > 0:
             random = self.generator.random() < settings.uniform_probability
         if random:
-            return self.generator.uniform(-1, 1, len(self.actions.middle)).astype(np.float32)
+            return self.generator.uniform(-1, 1, len(self.actions.low)).astype(np.float32)
         return self.policy.sample(self.observation, generator=self.generator)
 
     def _update(self, count: int) -> None:
@@ -190,31 +191,10 @@ class Learner:
         self.state = rebuild(self.state, rows.obs, rows.action, weight)
 
 
-@dataclass(frozen=True)
-class ActionScale:
-    """The affine map from [−1, 1] to an action box."""
-
-    middle: Float[np.ndarray, " act"]
-    reach: Float[np.ndarray, " act"]
-    low: Float[np.ndarray, " act"]
-    high: Float[np.ndarray, " act"]
-
-    @classmethod
-    def of(cls, box: Box) -> "ActionScale":
-        """The map onto `box`."""
-        low, high = box.low.astype(np.float64), box.high.astype(np.float64)
-        return cls(
-            ((low + high) / 2).astype(box.dtype), ((high - low) / 2).astype(box.dtype), box.low, box.high
-        )
-
-    def to_env(self, action: Float[np.ndarray, "*batch act"]) -> Float[np.ndarray, "*batch act"]:
-        """`action` in the environment's unit, never outside the box by a rounding."""
-        scaled = self.middle + self.reach * action
-        return np.asarray(np.clip(scaled, self.low, self.high), self.low.dtype)
-
-
 def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
+    if seed < 0:
+        raise InvalidInput(f"seed={seed} must be at least 0")
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     timeout = chosen.settings.step_timeout
@@ -237,28 +217,6 @@ def stream_seed(seed: int, stream: str, *place: int) -> int:
     return int(np.random.SeedSequence((seed, _STREAMS[stream], *place)).generate_state(1)[0])
 
 
-def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[np.ndarray, " obs"]:
-    """The observation as float32; refused when its shape has changed or a number in it is not finite."""
-    try:
-        obs = np.asarray(given, np.float32)
-    except (TypeError, ValueError) as error:
-        raise RunFailed(
-            f"the observation at step {step} is a {type(given).__name__} that holds no numbers ({error}); "
-            "mend the environment"
-        ) from error
-    if obs.shape != shape:
-        raise RunFailed(
-            f"the observation at step {step} has shape {obs.shape}, the ones before had {shape}; "
-            "make the environment return one shape"
-        )
-    if not np.isfinite(obs).all():
-        entry = int(np.flatnonzero(~np.isfinite(obs))[0])
-        raise RunFailed(
-            f"the observation's entry {entry} is {obs[entry]} at step {step}; mend the environment"
-        )
-    return obs
-
-
 def _first_observation(given: Any, box: Box) -> Float[np.ndarray, " obs"]:
     if np.shape(given) != box.shape:
         raise InvalidInput(
@@ -266,57 +224,3 @@ def _first_observation(given: Any, box: Box) -> Float[np.ndarray, " obs"]:
             f"observation space says {box.shape}; make the two agree"
         )
     return checked_observation(given, box.shape, 0)
-
-
-def checked_reward(given: Any, step: int) -> float:
-    """The reward as a float; refused when it is not finite, or is not in float32, which replay keeps."""
-    reward = float(given)
-    if not abs(reward) <= _LARGEST_FLOAT32:
-        raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
-    return reward
-
-
-def checked_outcome(
-    outcome: Any, shape: tuple[int, ...], step: int
-) -> tuple[Float[np.ndarray, " obs"], float, bool, bool]:
-    """What a step returned: the observation, the reward, whether it terminated, whether it was cut off."""
-    if not isinstance(outcome, tuple) or len(outcome) != 5:
-        raise RunFailed(
-            f"the environment's step {step} returned {_described(outcome)}; Gymnasium's steps return "
-            "(observation, reward, terminated, truncated, info): mend the environment"
-        )
-    given, paid, terminated, truncated, _ = outcome
-    obs = checked_observation(given, shape, step)
-    try:
-        return obs, checked_reward(paid, step), bool(terminated), bool(truncated)
-    except (TypeError, ValueError) as error:
-        raise RunFailed(
-            f"the reward {paid!r}, terminated {terminated!r} or truncated {truncated!r} of step {step} is no "
-            f"single number or truth value ({error}); mend the environment"
-        ) from error
-
-
-def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> Any:
-    """The first observation of a new episode, unchecked; refused when it takes too long."""
-    with deadline(timeout, "the environment's reset"):
-        outcome = guarded(env.reset, step, **({} if seed is None else {"seed": seed}))
-    if not isinstance(outcome, tuple) or len(outcome) != 2:
-        raise RunFailed(
-            f"the environment's reset at step {step} returned {_described(outcome)}; Gymnasium's resets "
-            "return (observation, info): mend the environment"
-        )
-    return outcome[0]
-
-
-def _described(outcome: Any) -> str:
-    return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
-
-
-def guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
-    """The environment's answer; what it raises becomes a RunFailed that carries its words."""
-    try:
-        return call(*arguments, **named)
-    except RunFailed:
-        raise
-    except Exception as error:
-        raise RunFailed(f"the environment raised {type(error).__name__} at step {step}: {error}") from error

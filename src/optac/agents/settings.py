@@ -8,6 +8,7 @@ start: 100,000 steps take minutes, and results/ablations holds what undoing each
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -133,6 +134,8 @@ def _checked(setting: "dataclasses.Field[Any]", given: Any) -> Any:
         value = int(value)
     if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
         raise InvalidInput(f"{setting.name}={value!r} must be of type {wanted.__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidInput(f"{setting.name}={value!r} must be a finite number")
     least, most = setting.metadata["least"], setting.metadata["most"]
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         bounds = f"at least {least}" if most is None else f"between {least} and {most}"

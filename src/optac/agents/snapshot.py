@@ -10,7 +10,8 @@ import numpy as np
 
 from optac.agents.algorithm import Algorithm, State, fresh
 from optac.agents.checkpoint import Arrays
-from optac.agents.learner import Env, Episodes, Learner, checked_observation, restarted, stream_seed
+from optac.agents.environment_calls import Env, checked_observation, restarted
+from optac.agents.learner import Episodes, Learner, stream_seed
 from optac.agents.replay import Replay
 from optac.agents.statistics import RunningMoments
 from optac.agents.versions import numeric_versions

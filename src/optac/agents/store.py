@@ -9,13 +9,15 @@ from typing import Any
 from optac.agents import checkpoint, snapshot
 from optac.agents.algorithm import Algorithm
 from optac.agents.checkpoint import Checkpoint, Piece
-from optac.agents.learner import Env, Learner
+from optac.agents.environment_calls import Env
+from optac.agents.learner import Learner
 from optac.agents.replay import Replay, Rows
 from optac.agents.versions import drift
 from optac.environments import model_hashes
+from optac.errors import OptacWarning
 
 
-class ResumeWarning(UserWarning):
+class ResumeWarning(OptacWarning):
     """A resumed run will not be, to the bit, the one that was never disturbed."""
 
 

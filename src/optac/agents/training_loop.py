@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from optac.agents.environment_calls import Env
 from optac.agents.evaluation import evaluate
-from optac.agents.learner import Env, Learner
+from optac.agents.learner import Learner
 from optac.errors import RunFailed
 
 Row = dict[str, Any]

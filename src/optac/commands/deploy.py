@@ -9,16 +9,26 @@ from optac.commands.subcommand import add_command, notice, print_json
 
 def add_enjoy(commands: Any) -> None:
     """Add `optac enjoy`."""
-    parser = add_command(commands, "enjoy", "film an episode of a trained run's policy", _enjoy)
+    parser = add_command(
+        commands,
+        "enjoy",
+        "film an episode of a trained run's policy",
+        _enjoy,
+        out="the folder for the film (default: the run's)",
+    )
     parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
-    parser.add_argument("--video", type=Path, metavar="FILE.mp4", help="where to (default: DIR/episode.mp4)")
+    parser.add_argument(
+        "--video", type=Path, metavar="FILE.mp4", help="its name (default: episode.mp4 in the run's folder)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="the episode's seed (default: 0)")
 
 
 def _enjoy(arguments: argparse.Namespace) -> None:
     from optac.experiments.deployment import film
 
-    file = arguments.video or arguments.run_folder / "episode.mp4"
+    file = arguments.video or Path("episode.mp4")
+    if arguments.out is not None or arguments.video is None:
+        file = (arguments.out or arguments.run_folder) / file
     made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=notice)
     if arguments.json:
         print_json(made)
@@ -31,7 +41,11 @@ def _enjoy(arguments: argparse.Namespace) -> None:
 def add_export(commands: Any) -> None:
     """Add `optac export`."""
     parser = add_command(
-        commands, "export", "a trained run's policy as plain arrays, for numpy alone", _export
+        commands,
+        "export",
+        "a trained run's policy as plain arrays, for numpy alone",
+        _export,
+        out="the folder that FILE.npz is under (default: here)",
     )
     parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
     parser.add_argument("file", type=Path, metavar="FILE.npz", help="where to")
@@ -40,7 +54,8 @@ def add_export(commands: Any) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from optac.experiments.deployment import export_policy
 
-    made = export_policy(arguments.run_folder, arguments.file, on_notice=notice)
+    file = arguments.file if arguments.out is None else arguments.out / arguments.file
+    made = export_policy(arguments.run_folder, file, on_notice=notice)
     if arguments.json:
         print_json(made)
     else:

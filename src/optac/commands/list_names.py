@@ -8,7 +8,7 @@ from optac.commands.subcommand import add_command, print_json
 
 def add_list(commands: Any) -> None:
     """Add `optac list`."""
-    add_command(commands, "list", "everything there is by name, each with one line", _list)
+    add_command(commands, "list", "everything there is by name, each with one line", _list, out=None)
 
 
 def _list(arguments: argparse.Namespace) -> None:

@@ -24,15 +24,25 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(
-    commands: Any, name: str, help: str, run: Any, *, settings: bool = False
+    commands: Any,
+    name: str,
+    help: str,
+    run: Any,
+    *,
+    settings: bool = False,
+    out: str | None = "where to write (default: runs/<id>)",
 ) -> argparse.ArgumentParser:
-    """A subcommand with the options every subcommand has; with `settings` also --preset and --set."""
+    """A subcommand with the options every subcommand has; with `settings` also --preset and --set.
+
+    `out` says what --out is for; None where nothing is written.
+    """
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=help, description=help[0].upper() + help[1:]
     )
     parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
-    everywhere.add_argument("--out", type=folder, metavar="DIR", help="where to write (default: runs/<id>)")
+    if out is not None:
+        everywhere.add_argument("--out", type=folder, metavar="DIR", help=out)
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     everywhere.add_argument("--quiet", action="store_true", help="no progress")
     if settings:

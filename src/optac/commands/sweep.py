@@ -80,7 +80,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def add_status(commands: Any) -> None:
     """Add `optac status`."""
-    parser = add_command(commands, "status", "what a sweep has done and is doing", _status)
+    parser = add_command(commands, "status", "what a sweep has done and is doing", _status, out=None)
     parser.add_argument("sweep_folder", type=Path, metavar="DIR", help="the sweep's folder")
 
 

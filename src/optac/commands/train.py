@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.commands.subcommand import add_command, notice, print_json
+from optac.errors import InvalidInput
 
 
 def add_train(commands: Any) -> None:
@@ -32,14 +33,26 @@ def add_train(commands: Any) -> None:
 
 def add_resume(commands: Any) -> None:
     """Add `optac resume`."""
-    parser = add_command(commands, "resume", "go on from the newest sound checkpoint of a run", _resume)
+    parser = add_command(
+        commands,
+        "resume",
+        "go on from the newest sound checkpoint of a run",
+        _resume,
+        out="a run goes on in its own folder, no other",
+    )
     parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
     _add_running(parser)
 
 
 def add_eval(commands: Any) -> None:
     """Add `optac eval`."""
-    parser = add_command(commands, "eval", "play a trained run's policy on fresh seeds", _eval)
+    parser = add_command(
+        commands,
+        "eval",
+        "play a trained run's policy on fresh seeds",
+        _eval,
+        out="also write the answer to eval.json there",
+    )
     parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
     parser.add_argument("--episodes", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument("--seed", type=int, default=0, help="which fresh seeds (default: 0)")
@@ -79,6 +92,10 @@ def _train(arguments: argparse.Namespace) -> int:
 def _resume(arguments: argparse.Namespace) -> int:
     from optac.experiments.run_folder import RunFolder
 
+    if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
+        raise InvalidInput(
+            f"--out {arguments.out}: a run goes on in its own folder; copy {arguments.run_folder} there and resume that"
+        )
     folder = RunFolder.open(arguments.run_folder)
     if folder.config.get("kind") == "solve":
         return _resume_solve(arguments, folder)
@@ -138,6 +155,11 @@ def _eval(arguments: argparse.Namespace) -> None:
     result = evaluate(
         arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice
     )
+    if arguments.out is not None:
+        from optac.experiments.run_folder import write_json
+
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.out / "eval.json", result.summary())
     if arguments.json:
         print_json(result.summary())
     else:

@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space
 from gymnasium.spaces import Tuple as TupleSpace
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 
 from optac.errors import InvalidInput
 
@@ -24,9 +25,22 @@ def check_environment(env: Any) -> tuple[Box, Box]:
             "of a vector environment, pass a single one."
         )
     name = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
+    _refuse_running_statistics(env, name)
     observations = _observation_box(env.observation_space, name)
     actions = _action_box(env.action_space, name)
     return observations, actions
+
+
+def _refuse_running_statistics(env: Any, name: str) -> None:
+    """Evaluations, checkpoints and exported policies would not share what such a wrapper has seen."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, (NormalizeObservation, NormalizeReward)):
+            raise InvalidInput(
+                f"{name} is wrapped in {type(env).__name__}, whose running statistics no evaluation and no exported "
+                "policy would share. Leave it out, or scale by fixed numbers: gymnasium.wrappers.TransformObservation "
+                "or TransformReward."
+            )
+        env = env.env
 
 
 def _observation_box(space: Space[Any], name: str) -> Box:

@@ -13,7 +13,8 @@ from typing import Any
 from optac.agents import snapshot
 from optac.agents.algorithm import Algorithm
 from optac.agents.checkpoint import Checkpoint
-from optac.agents.learner import Env, begin
+from optac.agents.environment_calls import Env
+from optac.agents.learner import begin
 from optac.agents.progress import Progress
 from optac.agents.store import CheckpointStore
 from optac.agents.training_loop import Row
