@@ -60,6 +60,13 @@ def test_only_a_finished_run_is_published_and_without_its_checkpoints(
     assert RunFolder.open(record).rows() == trained.rows()
 
 
+def test_a_run_that_recorded_no_commit_gets_none_from_whoever_publishes_it(tmp_path: Path) -> None:
+    config = training_config("optac/Hopper-v0", "sac", steps=200_000, seed=1, settings={})
+    folder = RunFolder.create(tmp_path / "by-hand", config)
+    folder.set_status("finished")
+    assert RunFolder.open(publish(folder.path, tmp_path / "results")).config["commit"] is None
+
+
 def test_what_is_published_is_not_run_again(tmp_path: Path) -> None:
     sweep = table2_sweep(environments=["optac/Reacher-v0"], seeds=1)
     for run in sweep.runs:

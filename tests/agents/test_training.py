@@ -21,6 +21,7 @@ from optac.agents import checkpoint
 from optac.agents.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
+from optac.experiments.lease import Claim, FencedOff, Lease
 from optac.experiments.run_folder import RunFolder, RunFolderBusy
 from optac.experiments.training import Interrupted, evaluate, resume, train
 
@@ -250,6 +251,25 @@ def test_two_runs_cannot_share_a_folder(tmp_path: Path) -> None:
         resume(tmp_path / "run")
     with pytest.raises(InvalidInput, match="already holds a run"):
         started("sac", tmp_path / "run")
+
+
+def test_a_run_taken_over_at_its_last_row_gets_no_checkpoint_and_no_result_of_the_old_attempt(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        started("sac", run, on_row=_stop_at(120))
+    before = checkpoint.listed(run / "checkpoints")
+
+    def take_over(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 200:
+            Lease.take(run, Claim(2, "other")).release()
+
+    with pytest.raises(FencedOff, match="attempt 1"):
+        resume(run, claim=Claim(1, "one"), on_row=take_over)
+    assert max(checkpoint.listed(run / "checkpoints")) == run / "checkpoints" / "ckpt_000000000150"
+    assert len(before) == 2 and not (run / "result.json").exists()
+    assert resume(run, claim=Claim(3, "other")).steps == 200
 
 
 def test_other_versions_load_with_a_warning_and_are_no_longer_called_exact(tmp_path: Path) -> None:

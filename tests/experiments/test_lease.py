@@ -1,10 +1,12 @@
 """A run has one writer: attempts are numbered, a newer one fences the older off, a dead owner's is taken over."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -64,6 +66,15 @@ def test_a_late_writer_is_fenced_off_and_changes_nothing(run: Path) -> None:
         retry.append({"step": 2})
         retry.set_status("finished")
     assert [row["step"] for row in retry.rows()] == [1, 2]
+
+
+def test_who_only_looks_does_not_keep_a_run_from_its_owner(run: Path) -> None:
+    (run / "lock").touch()
+    looker = os.open(run / "lock", os.O_RDONLY)
+    fcntl.flock(looker, fcntl.LOCK_SH)
+    threading.Timer(0.1, os.close, [looker]).start()
+    with RunFolder.open(run):
+        assert holder(run) is not None
 
 
 def test_a_living_owner_is_named_and_a_dead_ones_run_is_free_at_once(run: Path) -> None:

@@ -108,6 +108,17 @@ def test_a_wrong_file_of_algorithms_is_refused(old: str, new: str, message: str)
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("empty", ["", "[sweep]", "[sweep]\nseeds = 3"])
+def test_a_file_that_names_nothing_says_what_to_name(empty: str) -> None:
+    with pytest.raises(InvalidInput, match="agents with environments, or algorithms with problems"):
+        sweep(empty)
+
+
+def test_two_files_of_one_name_are_two_problems() -> None:
+    one, other = SolveConfig("a/lock.npz"), SolveConfig("b/lock.npz")
+    assert one.id != other.id and one.id.startswith("opt-ac-lock-")
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"cannot read .*none\.toml: No such file"):
         read_sweep(tmp_path / "none.toml")

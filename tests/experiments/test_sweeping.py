@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from optac.cli import main
+from optac.errors import InvalidInput
 from optac.experiments.local_executor import LocalExecutor
+from optac.experiments.provenance import source_commit, versions
 from optac.experiments.run_folder import RunFolder, write_json
+from optac.experiments.solving import resume_solve
 from optac.experiments.sweep import Sweep, read_sweep
 from optac.experiments.sweep_standing import run_standing, sweep_standing
-from optac.experiments.sweep_worker import policy_sha256
+from optac.experiments.sweep_worker import Outcome, Task, policy_sha256
 from optac.experiments.sweeping import Watching, expected_speed, lay_out, run_sweep
 
 LOCKS = """
@@ -138,7 +141,10 @@ def test_nothing_is_started_that_cannot_end_in_the_time_left() -> None:
     runs = swept(sweep, minutes=8)
     assert [run.state for run in runs.values()] == ["done", "done", "waiting", "waiting"]
     assert [run.attempts for run in runs.values()] == [0, 0, 0, 0]
-    assert {run.state for run in swept(sweep, minutes=10).values()} == {"done"}
+    assert {run.state for run in swept(sweep, minutes=11).values()} == {"done"}
+    for wrong in (-5, float("nan")):
+        with pytest.raises(InvalidInput, match="minutes must be at least 0"):
+            swept(sweep, minutes=wrong)
 
 
 def test_the_expected_speed_is_that_of_the_runs_most_alike() -> None:
@@ -215,3 +221,139 @@ def test_time_left_is_what_is_left_at_the_speeds_measured() -> None:
             folder.set_status("finished")
     # At ten a second: 5 s, 10 s and 10 s, one after another.
     assert sweep_standing(Path("runs/locks")).seconds_left == pytest.approx(25.0)
+
+
+class Elsewhere:
+    """An executor whose attempts all die, and which has no room when first asked."""
+
+    def __init__(self, room: list[int]) -> None:
+        self.room, self.tasks, self.closed = room, list[Task](), False
+
+    def free(self) -> int:
+        return self.room.pop(0) if len(self.room) > 1 else self.room[0]
+
+    def start(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def ended(self, seconds: int | float) -> list[Outcome]:
+        died = [Outcome.of(task, "died", why="the node is gone") for task in self.tasks]
+        self.tasks = []
+        return died
+
+    def stop(self) -> list[Outcome]:
+        return []
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_run_that_only_dies_has_failed_for_every_onlooker() -> None:
+    sweep = locks(seeds=1)
+    standing = run_sweep(sweep, Path("runs/locks"), Elsewhere([1]), retries=1)
+    assert [run.state for run in standing.runs] == ["failed", "failed"]
+    assert standing.runs == sweep_standing(Path("runs/locks").resolve()).runs
+    assert {run.why for run in standing.runs} == {"died (attempt 1): the node is gone"}
+    assert {run.state for run in swept(sweep).values()} == {"done"}
+
+
+def test_a_run_that_is_to_be_tried_again_waits() -> None:
+    sweep, states = locks(seeds=1), list[str]()
+
+    def look() -> None:
+        states.extend(run.state for run in sweep_standing(Path("runs/locks")).runs)
+
+    run_sweep(sweep, Path("runs/locks"), Elsewhere([1]), retries=1, watching=Watching(look=look))
+    assert states == ["waiting", "waiting", "failed", "failed"]
+
+
+def test_a_cluster_without_a_core_is_waited_for_and_said_once() -> None:
+    said: list[str] = []
+    executor = Elsewhere([0, 0, 0, 0, 1])
+    run_sweep(locks(seeds=1), Path("runs/locks"), executor, retries=0, watching=Watching(say=said.append))
+    assert [text for text in said if "no core" in text] == ["there is no core to run on; waiting for one"]
+    assert sum("died (attempt 1)" in text for text in said) == 2 and executor.closed
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("status.json", "{"),
+        ("status.json", '{"state": 3}'),
+        ("attempts/000001.json", ""),
+        ("config.json", "{"),
+    ],
+)
+def test_a_damaged_run_is_reported_and_the_rest_go_on(file: str, content: str) -> None:
+    sweep, said = locks(), list[str]()
+    lay_out(sweep, Path("runs/locks"))
+    damaged = Path("runs/locks") / sweep.runs[0].id / file
+    damaged.parent.mkdir(exist_ok=True)
+    damaged.write_text(content)
+    runs = swept(sweep, watching=Watching(say=said.append))
+    assert [run.state for run in runs.values()] == ["failed", "done", "done", "done"]
+    assert "is damaged" in str(runs[sweep.runs[0].id].why)
+    assert any(sweep.runs[0].id in text and "is damaged" in text for text in said)
+    assert damaged.read_text() == content
+
+
+def test_a_damaged_sweep_file_is_rewritten_by_starting_again() -> None:
+    first = swept(locks(seeds=2))
+    Path("runs/locks/sweep.json").write_text('{"runs": 3}')
+    again = swept(locks(seeds=1))
+    assert {run.attempts for run in again.values()} == {1}
+    assert set(json.loads(Path("runs/locks/sweep.json").read_text())["runs"]) == set(first)
+
+
+def test_a_finished_run_that_is_asked_for_again_is_left_alone() -> None:
+    sweep = locks(seeds=1)
+    swept(sweep)
+    path = Path("runs/locks") / sweep.runs[0].id
+    before = {file: file.read_bytes() for file in path.iterdir() if file.is_file()}
+    resume_solve(RunFolder.open(path))
+    assert {
+        file: file.read_bytes() for file in path.iterdir() if file.is_file() and file.name != "lock"
+    } == before
+
+
+def test_a_run_says_with_what_it_began_not_with_what_it_was_laid_out() -> None:
+    sweep = locks(seeds=1)
+    lay_out(sweep, Path("runs/locks"))
+    path = Path("runs/locks") / sweep.runs[0].id
+    config = json.loads((path / "config.json").read_text())
+    write_json(path / "config.json", {**config, "commit": "older", "versions": {"numpy": "1.0"}})
+    swept(sweep)
+    began = RunFolder.open(path).config
+    assert began["commit"] == source_commit() and began["versions"] == versions()
+    assert {name: began[name] for name in config} == config
+
+
+def test_a_worker_whose_launcher_died_before_it_could_look_ends() -> None:
+    sweep = locks(seeds=1, iterations=200_000)
+    lay_out(sweep, Path("runs/locks"))
+    run = sweep.runs[0].id
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    task = Task(run, str(Path("runs/locks").resolve() / run), 1, "launcher", str(Path.cwd()), parent=dead.pid)
+    subprocess.run(
+        [sys.executable, "-m", "optac.experiments.sweep_worker"],
+        input=task.to_json(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert run_standing(Path("runs/locks") / run).state == "waiting"
+
+
+def test_an_error_as_long_as_a_book_reaches_the_launcher() -> None:
+    task = Task("run", "path", 1, "launcher", "here")
+    outcome = Outcome.of(task, "failed", why="x" * 10**6, notices=("y" * 10**6,) * 100)
+    assert len(outcome.to_json()) < 2**16
+
+
+def test_the_speed_of_a_training_is_its_usual_one_not_that_of_a_late_resume(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", {"kind": "train", "steps": 4000})
+    for step, speed in ((1000, 9000.0), (2000, 310.0), (3000, 300.0), (4000, 8.0)):
+        learning = {"train/critic_loss": 1.0} if step > 1000 else {}
+        folder.append({"time/total_timesteps": step, "time/fps": speed, **learning})
+    write_json(folder.path / "result.json", {"time/steps_per_second": 8.1})
+    assert run_standing(folder.path).speed == 300.0

@@ -1,7 +1,7 @@
 """A learner in a folder: its checkpoints and the pieces of its replay, saved and taken up again."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,19 +29,23 @@ class CheckpointStore:
     pieces: list[Piece] = field(default_factory=list)
     saved_step: int | None = None
 
-    def save(self, learner: Learner) -> None:
+    def save(self, learner: Learner, check: Callable[[], None] = lambda: None) -> None:
         """Write the rows that are new, then the checkpoint that needs them; keep the newest three.
 
-        A step that is saved already, as when a signal comes just after a checkpoint, is not written again.
+        `check` is asked before each: it raises where the run is not ours any more. A step that is saved already, as
+        when a signal comes just after a checkpoint, is not written again.
         """
         if learner.step == self.saved_step:
             return
         folder = checkpoint.pieces_folder(self.parent)
+        check()
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
         arrays, meta = snapshot.take(learner)
         path = checkpoint.checkpoint_path(self.parent, learner.step)
+        check()
         checkpoint.save(path, arrays, meta, self.pieces)
         self.saved_step = learner.step
+        check()
         checkpoint.prune(self.parent)
 
     def take_up(self, found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:

@@ -114,9 +114,7 @@ def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
     from optac.experiments.run_folder import read_json_object
     from optac.experiments.solving import resume_solve
 
-    status = folder.status
-    if status is None or status.state != "finished":
-        resume_solve(folder)
+    resume_solve(folder)
     if arguments.json:
         print_json({**read_json_object(folder.path / "result.json"), "out": str(folder.path)})
     else:

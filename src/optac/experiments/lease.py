@@ -116,7 +116,10 @@ class Lease:
         """Say that the attempt has ended, and drop the lock."""
         self._released.set()
         aside = self.path.with_suffix(".tmp")
-        aside.write_text(json.dumps({**self._said, "ended": True}), encoding="utf-8")
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump({**self._said, "ended": True}, file)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(aside, self.path)
         os.close(self._file)
 

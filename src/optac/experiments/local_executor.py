@@ -58,7 +58,7 @@ class Worker:
             )
         assert process.stdin is not None
         try:
-            process.stdin.write(task.to_json())
+            process.stdin.write(replace(task, parent=os.getpid()).to_json())
             process.stdin.close()
         except BrokenPipeError:
             pass  # it died at once, which its outcome will say
@@ -86,14 +86,17 @@ class Worker:
 
 
 class LocalExecutor:
-    """At most `jobs` workers on this machine, each on one of the cores that this process may use."""
+    """At most `jobs` workers on this machine, each on a core of its own where they take all that this process may use.
+
+    Fewer are left to the system to place, which knows what else runs, another launcher's workers among it.
+    """
 
     def __init__(self, jobs: int) -> None:
         """An executor with nothing to do yet."""
         if jobs < 1:
             raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
         cores = sorted(os.sched_getaffinity(0))
-        self._cores = [cores[i % len(cores)] for i in range(jobs)]
+        self._cores = [None if jobs < len(cores) else cores[i % len(cores)] for i in range(jobs)]
         self._workers: list[Worker] = []
 
     def free(self) -> int:
@@ -102,7 +105,6 @@ class LocalExecutor:
     def start(self, task: Task) -> None:
         idle = list(self._cores)
         for worker in self._workers:
-            assert worker.task.core is not None
             idle.remove(worker.task.core)
         self._workers.append(Worker.start(replace(task, core=idle[0])))
 

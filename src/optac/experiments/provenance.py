@@ -1,15 +1,43 @@
 """What made a committed result: the command, the versions, the commit."""
 
+import os
+import platform
 import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from optac.experiments.run_folder import versions
+VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
 
 
 def provenance(command: str) -> dict[str, Any]:
     """The command that regenerates a result, the versions it ran with, the source's commit (None outside a clone)."""
     return {"command": command, "commit": source_commit(), "versions": versions()}
+
+
+def versions() -> dict[str, str]:
+    """The versions and the machine that a run's numbers depend on; a library that is not installed is left out."""
+    import optac
+
+    found = {"optac": optac.__version__, "python": platform.python_version(), "platform": sys.platform}
+    found |= {"processor": _processor(), "cores": str(os.cpu_count())}
+    for name in VERSIONED:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _processor() -> str:
+    """The processor's name, as far as the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
 
 
 def source_commit(package: Path = Path(__file__).parents[1]) -> str | None:

@@ -1,7 +1,8 @@
 """The record of a finished run, small enough to commit: its configuration, rows, status and result, no checkpoint.
 
 `python -m optac.experiments.publishing RUN… --to results/table2` publishes finished runs under their ids. The record
-says which commit made the run and the command that makes it again; a sweep takes it for finished.
+says which commit the run began with (config.json) and ended with (result.json), and the command that makes it again; a
+sweep takes it for finished.
 """
 
 import argparse
@@ -11,8 +12,7 @@ from pathlib import Path
 
 from optac.errors import InvalidInput
 from optac.experiments.command_lines import train_command
-from optac.experiments.provenance import source_commit
-from optac.experiments.run_folder import RunFolder, write_json
+from optac.experiments.run_folder import RunFolder, read_json_object, write_json
 from optac.experiments.training_config import training_id
 
 
@@ -27,13 +27,13 @@ def publish(run: Path, results: Path) -> Path:
         raise InvalidInput(f"{run} is {state}; only a finished run is published: `optac resume {run}` first")
     to = results / training_id(config)
     to.mkdir(parents=True, exist_ok=True)
-    commit = config.get("commit") or source_commit()
     for name in ("metrics.jsonl", "result.json"):
         if (run / name).exists():
             shutil.copyfile(run / name, to / name)
-    write_json(to / "config.json", {**config, "commit": commit, "command": train_command(config)})
+    made_by = {"commit": config.get("commit"), "command": train_command(config)}
+    write_json(to / "config.json", {**config, **made_by})
     # Last, for a record is whole once it says that it is finished.
-    shutil.copyfile(run / "status.json", to / "status.json")
+    write_json(to / "status.json", read_json_object(run / "status.json"))
     return to
 
 

@@ -5,7 +5,8 @@ retry nothing: a task whose node died comes back as an attempt that died, and th
 fences the old one off. On its node a task starts the same worker process as the local executor.
 
 Ray listens on every interface unless told otherwise and runs what it is sent, so a cluster that is started here
-listens on loopback alone, every cluster is spoken to with a token, and the dashboard and usage statistics are off.
+listens on loopback alone, a cluster is spoken to with a token unless its user has switched that off, and the dashboard
+and usage statistics are off.
 """
 
 import contextlib
@@ -123,7 +124,7 @@ def connected(address: str, jobs: int | None) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         if address == "local":
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="optac-ray-")))
-            _set_environment({**_QUIET, **_LOOPBACK_ONLY, **_own_token(folder)})
+            stack.enter_context(_environment({**_QUIET, **_LOOPBACK_ONLY, **_own_token(folder)}))
             where: dict[str, Any] = {
                 "address": "local",
                 "num_cpus": jobs or len(os.sched_getaffinity(0)),
@@ -132,7 +133,7 @@ def connected(address: str, jobs: int | None) -> Iterator[None]:
             }
         else:
             loopback = _LOOPBACK_ONLY if address.startswith((f"{LOOPBACK}:", "localhost:")) else {}
-            _set_environment({**_QUIET, **loopback, **_users_token()})
+            stack.enter_context(_environment({**_QUIET, **loopback, **_users_token()}))
             where = {"address": address}
         import ray
 
@@ -171,6 +172,16 @@ def _users_token() -> dict[str, str]:
     return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(file)}
 
 
-def _set_environment(variables: dict[str, str]) -> None:
-    """Ray reads these when it is imported and hands them to the processes it starts."""
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """The variables while the block runs: Ray reads them when it starts and hands them to its processes."""
+    before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -12,15 +12,15 @@ import json
 import os
 import platform
 import re
-import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
 from optac.experiments.lease import Claim, Lease, RunFolderBusy, holder, newest_attempt
+from optac.experiments.provenance import source_commit, versions
 
 __all__ = [
     "Row",
@@ -29,14 +29,13 @@ __all__ = [
     "Status",
     "read_json_object",
     "run_id",
-    "versions",
     "write_json",
 ]
 
+_SECONDS_TO_LOCK: Final = 0.5
+
 State = Literal["running", "finished", "failed", "interrupted"]
 Row = dict[str, Any]
-
-VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
 
 
 @dataclass(frozen=True)
@@ -156,12 +155,10 @@ class RunFolder:
             raise InvalidInput(
                 f"cannot write to {self.path}: {error.strerror or error}; give another folder with --out"
             ) from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _locked_soon(file):
             owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(file)
-            raise self._busy(owner) from error
+            raise self._busy(owner)
         os.ftruncate(file, 0)
         os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
         self._lock_file = file
@@ -194,6 +191,11 @@ class RunFolder:
 
     def __exit__(self, *exception: object) -> None:
         self.release()
+
+    def note_beginning(self) -> None:
+        """Say in config.json with which commit and versions the run begins: a sweep lays it out long before."""
+        self.check()
+        write_json(self.config_path, {**self.config, "commit": source_commit(), "versions": versions()})
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row to the metrics, in one write."""
@@ -277,6 +279,19 @@ class RunFolder:
         return rows, ends
 
 
+def _locked_soon(file: int) -> bool:
+    """Whether the file could be locked within a moment: who only looks at a run holds its lock for microseconds."""
+    give_up = time.monotonic() + _SECONDS_TO_LOCK
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.01)
+
+
 def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> str:
     """A readable id: who runs, on what, a hash of the settings, the seed, as in `sac-Hopper-v5-1a2b3c4d-s0`.
 
@@ -286,30 +301,6 @@ def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> st
     digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
     parts = [re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-") for part in (kind, target)]
     return f"{parts[0]}-{parts[1]}-{digest}-s{seed}"
-
-
-def versions() -> dict[str, str]:
-    """The versions and the machine that a run's numbers depend on; a library that is not installed is left out."""
-    import optac
-
-    found = {"optac": optac.__version__, "python": platform.python_version(), "platform": sys.platform}
-    found |= {"processor": _processor(), "cores": str(os.cpu_count())}
-    for name in VERSIONED:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def _processor() -> str:
-    """The processor's name, as far as the system says it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
 
 
 def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:

@@ -42,6 +42,8 @@ class SolveConfig:
             "preset": self.preset,
             **self.settings,
         }
+        if Path(self.problem).suffix == ".npz":  # another of the same name may lie elsewhere
+            determining["problem"] = self.problem
         return run_id(self.algorithm, target, determining, self.seed)
 
 
@@ -102,13 +104,16 @@ def _determining(config: SolveConfig, run: PreparedRun) -> dict[str, Any]:
     }
 
 
-def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> Result:
-    """Run an unfinished solve again: it keeps no checkpoint, so from its first iteration."""
-    config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
-    run = _prepared(config, problem_of(config))
+def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> None:
+    """Run an unfinished solve again: it keeps no checkpoint, so from its first iteration. A finished one stays."""
     with folder:
+        status = folder.status
+        if status is not None and status.state == "finished":
+            return
+        config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
+        run = _prepared(config, problem_of(config))
         folder.cut(lambda row: False)
-        return _run(run, folder, progress)
+        _run(run, folder, progress)
 
 
 def fresh_path(path: Path) -> Path:
@@ -139,6 +144,7 @@ def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | 
         if progress is not None:
             progress(row)
 
+    folder.note_beginning()
     folder.set_status("running")
     try:
         result = replace(run, progress=keep)()

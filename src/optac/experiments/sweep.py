@@ -66,6 +66,10 @@ def sweep_of(name: str, given: Mapping[str, Any]) -> Sweep:
     for key in axes:
         if key not in allowed:
             raise unknown_name("key of [sweep]", key, allowed)
+    if not axes.keys() - {"seeds"}:
+        raise InvalidInput(
+            "[sweep] names nothing to run; give agents with environments, or algorithms with problems"
+        )
     kinds = _TRAINING if "agents" in axes or "environments" in axes else _SOLVING
     for key in axes:
         if key not in ("seeds", *kinds):

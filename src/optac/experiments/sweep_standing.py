@@ -117,20 +117,24 @@ def _standing(path: Path) -> RunStanding:
         done=int(_last(rows, "time/total_timesteps" if training else "iteration") or 0),
         total=total if isinstance(total, int) else None,
         score=_last(rows, "eval/mean_reward" if training else "last_gap"),
-        speed=_speed(rows, result, training),
+        speed=_speed(rows, training),
         attempts=attempt.number if attempt else 0,
         why=status.why if status is not None and not finished else None,
         parameters_sha256=result.get("parameters_sha256"),
     )
 
 
-def _speed(rows: Sequence[Row], result: Row, training: bool) -> float | None:
-    """Steps or iterations a second: of the whole run where it has ended, else lately."""
+def _speed(rows: Sequence[Row], training: bool) -> float | None:
+    """Steps or iterations a second, as it usually was lately; of a training, once it makes updates."""
     if not training:
         seconds, iterations = _last(rows, "time/seconds"), _last(rows, "iteration")
         return iterations / seconds if seconds and iterations else None
-    whole = result.get("time/steps_per_second")
-    return whole or _last(rows, "time/fps")
+    speeds = [
+        row["time/fps"]
+        for row in rows
+        if "train/critic_loss" in row and isinstance(row.get("time/fps"), float)
+    ]
+    return statistics.median(speeds) if speeds else _last(rows, "time/fps")
 
 
 def _last(rows: Sequence[Row], key: str) -> float | None:

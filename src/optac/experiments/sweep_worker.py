@@ -12,19 +12,23 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from optac.errors import OptacError, Terminated
 from optac.experiments.launcher_watch import end_with
 from optac.experiments.lease import Claim, FencedOff, RunFolderBusy
 from optac.experiments.run_folder import RunFolder
 
+MOST_CHARACTERS: Final = 2_000
+MOST_NOTICES: Final = 5
+
 State = Literal["finished", "failed", "interrupted", "superseded", "died"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told: which run, which attempt for which launcher, from where, on which core."""
+    """What a worker is told: which run, which attempt for which launcher, from where, on which core, with which process
+    it ends."""
 
     run: str
     path: str
@@ -32,6 +36,7 @@ class Task:
     launcher: str
     working_directory: str
     core: int | None = None
+    parent: int | None = None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -57,6 +62,13 @@ class Outcome:
     def of(cls, task: Task, state: State, **known: Any) -> "Outcome":
         """The outcome of a task."""
         return cls(run=task.run, path=task.path, attempt=task.attempt, state=state, **known)
+
+    def __post_init__(self) -> None:
+        """Short enough for the pipe to the launcher, which reads it only after the worker has ended."""
+        object.__setattr__(self, "why", None if self.why is None else self.why[:MOST_CHARACTERS])
+        object.__setattr__(
+            self, "notices", tuple(text[:MOST_CHARACTERS] for text in self.notices[:MOST_NOTICES])
+        )
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -87,15 +99,15 @@ def attempt(task: Task) -> Outcome:
 
 def _run(task: Task, notices: list[str]) -> str:
     """Run to the end; the hash of what was learnt."""
+    from optac.agents.threads import limit_threads
+
+    limit_threads(1)
     claim, path = Claim(task.attempt, task.launcher), Path(task.path)
     if RunFolder.open(path).config.get("kind") == "solve":
         from optac.experiments.solving import resume_solve
 
         resume_solve(RunFolder.open(path, claim))
         return policy_sha256(path)
-    from optac.agents.threads import limit_threads
-
-    limit_threads(1)
     from optac.experiments.training import resume
 
     def note(text: str) -> None:
@@ -129,7 +141,7 @@ def main() -> None:
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, _terminate)
-    end_with(os.getppid(), saving=True)
+    end_with(os.getppid() if task.parent is None else task.parent, saving=True)
     if task.core is not None:
         os.sched_setaffinity(0, {task.core})
     os.chdir(task.working_directory)

@@ -5,25 +5,26 @@ there: a finished run is skipped, a broken one resumed from its newest sound che
 holds waited for. A run that fails or dies is started again at most `retries` times, after the others.
 """
 
+import contextlib
 import fcntl
 import os
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, OptacError, RunFailed
 from optac.experiments.lease import holder, newest_attempt
 from optac.experiments.local_executor import Executor
-from optac.experiments.provenance import source_commit
-from optac.experiments.run_folder import RunFolder, read_json_object, versions, write_json
+from optac.experiments.provenance import versions
+from optac.experiments.run_folder import RunFolder, read_json_object, write_json
 from optac.experiments.sweep import Sweep, SweptRun
 from optac.experiments.sweep_standing import (
     SWEEP_FILE,
-    RunStanding,
     SweepStanding,
     run_standing,
     sweep_run_ids,
@@ -31,8 +32,8 @@ from optac.experiments.sweep_standing import (
 from optac.experiments.sweep_worker import Outcome, Task
 
 SECONDS_BETWEEN_LOOKS = 1.0
-MARGIN = 1.1
-"""An estimate of how long a run takes is taken this much longer, before it is compared with the time left."""
+MARGIN = 1.25
+"""So much longer than its steps a run is expected to take: starting, compiling, evaluating and saving come on top."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,18 @@ def lay_out(sweep: Sweep, path: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _write_sweep_file(sweep, path)
-        commit = source_commit()
         for run in sweep.runs:
-            RunFolder.open_or_create(path / run.id, run.config, {"commit": commit})
+            with contextlib.suppress(RunFailed):  # a damaged run is reported when its turn comes
+                RunFolder.open_or_create(path / run.id, run.config)
     finally:
         os.close(lock)
 
 
 def _write_sweep_file(sweep: Sweep, path: Path) -> None:
-    known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
+    try:
+        known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
+    except RunFailed:  # damaged: the folders say what it said
+        known = sorted(config.parent.name for config in path.glob("*/config.json"))
     if not known and (path / "config.json").exists():
         raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
     wanted = [run.id for run in sweep.runs]
@@ -92,21 +96,23 @@ def run_sweep(
     With `minutes`, no run is started that the speeds measured so far (in this sweep, and in the run folders
     `measured`) say cannot end in time, and what still runs when time is up is saved and stopped.
     """
-    if retries < 0:
-        raise InvalidInput(f"retries={retries} is not valid; retries must be at least 0")
-    path = path.resolve()
-    lay_out(sweep, path)
-    launcher = _Launcher(
-        path=path,
-        executor=executor,
-        retries=retries,
-        deadline=None if minutes is None else time.monotonic() + 60 * minutes,
-        watching=watching or Watching(),
-        measured=measured,
-        waiting=list(sweep.runs),
-    )
-    launcher.run()
-    return SweepStanding(path, tuple(launcher.standing(run) for run in sweep.runs))
+    with contextlib.closing(executor):
+        if retries < 0:
+            raise InvalidInput(f"retries={retries} is not valid; retries must be at least 0")
+        if minutes is not None and not 0 <= minutes < float("inf"):
+            raise InvalidInput(f"minutes={minutes} is not valid; minutes must be at least 0")
+        path = path.resolve()
+        lay_out(sweep, path)
+        _Launcher(
+            path=path,
+            executor=executor,
+            retries=retries,
+            deadline=None if minutes is None else time.monotonic() + 60 * minutes,
+            watching=watching or Watching(),
+            measured=measured,
+            waiting=list(sweep.runs),
+        ).run()
+    return SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
 
 
 @dataclass
@@ -120,15 +126,15 @@ class _Launcher:
     waiting: list[SweptRun]
     running: dict[str, SweptRun] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
-    whys: dict[str, str] = field(default_factory=dict)
+    has_room: bool = True
     token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     def run(self) -> None:
         """Start, collect, start again, until nothing is left that can be done."""
         try:
             while self.waiting or self.running:
-                held = self._start_what_can_be()
-                if not self.running and not held:
+                later = self._start_what_can_be()
+                if not self.running and not later:
                     break  # there is not the time for any that is left
                 for outcome in self.executor.ended(SECONDS_BETWEEN_LOOKS):
                     self._take(outcome)
@@ -139,27 +145,36 @@ class _Launcher:
         except KeyboardInterrupt:
             self._stop()
             raise
-        finally:
-            self.executor.close()
-
-    def standing(self, run: SweptRun) -> RunStanding:
-        """Where a run stands, for this launcher: failed where it was given up."""
-        found = run_standing(self.path / run.id)
-        if found.state == "waiting" and run.id in self.whys and self.failures[run.id] > self.retries:
-            return replace(found, state="failed", why=self.whys[run.id])
-        return found
 
     def _start_what_can_be(self) -> bool:
-        """Start as many runs as there is room for; whether one has to be waited for that another launcher holds."""
-        held = False
+        """Start as many runs as there is room for; whether one is left that waits for more than time."""
+        later = False
         for run in list(self.waiting):
-            if _is_finished(self.path / run.id):
+            try:
+                later |= self._start_if_it_can_be(run)
+            except (OptacError, OSError) as error:
                 self.waiting.remove(run)
-            elif holder(self.path / run.id, besides=self.token) is not None:
-                held = True
-            elif self.executor.free() > 0 and self._can_end(run):
-                self._start(run)
-        return held
+                self.watching.say(f"{run.id} is damaged and left alone: {error}")
+        return later
+
+    def _start_if_it_can_be(self, run: SweptRun) -> bool:
+        """Whether the run has to wait, for another launcher that holds it or for room."""
+        # In this order: who held it at the first question and has let go at the second has finished it by then.
+        held = holder(self.path / run.id, besides=self.token) is not None
+        if _is_finished(self.path / run.id):
+            self.waiting.remove(run)
+            return False
+        if held:
+            return True
+        if self.executor.free() <= 0:
+            if not self.running and self.has_room:
+                self.watching.say("there is no core to run on; waiting for one")
+            self.has_room = bool(self.running)
+            return True
+        self.has_room = True
+        if self._can_end(run):
+            self._start(run)
+        return False
 
     def _start(self, run: SweptRun) -> None:
         newest = newest_attempt(self.path / run.id)
@@ -188,10 +203,14 @@ class _Launcher:
 
     def _count_failure(self, run: SweptRun, outcome: Outcome) -> None:
         self.failures[run.id] += 1
-        self.whys[run.id] = outcome.why or outcome.state
         again = self.failures[run.id] <= self.retries
         if again:
             self.waiting.append(run)
+        # A run that will be tried again waits; one that died could not say so itself.
+        if holder(self.path / run.id, besides=self.token) is None:
+            why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
+            with contextlib.suppress(OptacError, OSError):
+                RunFolder.open(self.path / run.id).set_status("interrupted" if again else "failed", why)
         then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
         self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt}): {outcome.why}; {then}")
 
@@ -219,7 +238,7 @@ class _Launcher:
 
 
 def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | None:
-    """The least speed among finished runs of the same learner on the same task; else of the learner; else of any."""
+    """The usual speed of finished runs of the same learner on the same task; else of the learner; else of any."""
     who, where = ("agent", "environment") if config["kind"] == "train" else ("algorithm", "problem")
     like: dict[int, list[float]] = {0: [], 1: [], 2: []}
     for path in runs:
@@ -229,7 +248,7 @@ def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | N
         other = read_json_object(path / "config.json")
         same = int(other[who] == config[who]), int(other[where] == config[where])
         like[0 if same == (1, 1) else 1 if same[0] else 2].append(found.speed)
-    return next((min(speeds) for _, speeds in sorted(like.items()) if speeds), None)
+    return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
 
 
 def _is_finished(run: Path) -> bool:

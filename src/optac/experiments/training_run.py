@@ -22,6 +22,7 @@ from optac.agents.training_loop import train as run_loop
 from optac.environments import make
 from optac.errors import RunFailed, Terminated
 from optac.experiments.lease import FencedOff
+from optac.experiments.provenance import source_commit, versions
 from optac.experiments.run_folder import RunFolder, write_json
 from optac.experiments.tensorboard import event_writer
 from optac.experiments.training_result import TrainingResult
@@ -54,10 +55,14 @@ def run(
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0, leaving status.json truthful whatever happens."""
     try:
+        if found is None:
+            folder.note_beginning()
         folder.set_status("running")
         with _signals() as caught:
             result = _train(folder, config, chosen, env, found, watching, caught)
-        write_json(folder.path / "result.json", result.record())
+        folder.check()
+        made_by = {"commit": source_commit(), "versions": versions()}
+        write_json(folder.path / "result.json", {**result.record(), **made_by})
         folder.set_status("finished")
         return result
     except FencedOff:
@@ -121,7 +126,7 @@ def _train(
     def save() -> None:
         folder.check()
         folder.flush_rows()
-        store.save(learner)
+        store.save(learner, folder.check)
 
     def pass_on(row: Row) -> None:
         for receive in [*receivers, progress.row]:
