@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from optac.errors import InvalidInput, RunFailed
 from optac.experiments.solving import SolveConfig, problem_of, run_solve
 from optac.reports.evidence import gather
 from optac.reports.groups import group_runs, short_name
+from optac.reports.page import page, read_report
 from tests.reports.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -37,7 +40,23 @@ def test_the_same_run_is_counted_once(tmp_path: Path) -> None:
     write_run(tmp_path / "a")
     write_run(tmp_path / "b")
     once = gather([tmp_path / "a", tmp_path, tmp_path / "a"])
-    assert len(once.training) == 1 and "is the same run as" in once.notes[0] and len(once.notes) == 1
+    assert len(once.training) == 1 and "holds the same run as" in once.notes[0] and len(once.notes) == 1
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_of_two_copies_the_one_that_came_furthest_counts(tmp_path: Path, names: tuple[str, str]) -> None:
+    """Not the one with more rows: a run that logs often has many long before its end."""
+    whole, half = (tmp_path / name for name in names)
+    write_run(whole)
+    chatty = write_run(half, returns=(0.0, 100.0), steps=15_000)
+    for step in range(10_001, 10_010):
+        chatty.append({"time/total_timesteps": step})
+    (kept,) = gather([tmp_path]).training
+    assert kept.path == whole and kept.is_complete
+    further = write_run(tmp_path / "c", seed=1, returns=(0.0,), steps=15_000)
+    further.append({"time/total_timesteps": 9_000})
+    write_run(tmp_path / "d", seed=1, returns=(0.0,), steps=15_000)
+    assert [run.path for run in gather([tmp_path / "d", further.path]).training] == [further.path]
 
 
 def test_a_torn_last_line_costs_that_line_alone(tmp_path: Path) -> None:
@@ -73,13 +92,44 @@ def test_a_damaged_run_is_named_and_the_others_are_kept(
         gather([tmp_path / "broken"])
 
 
-def test_evaluations_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change", [{"versions": ["jax 0.10"]}, {"versions": None}, {"settings": {"preset": ["default"]}}]
+)
+def test_an_odd_configuration_costs_its_run_alone(tmp_path: Path, change: dict[str, object]) -> None:
+    write_run(tmp_path / "sound")
+    broken = write_run(tmp_path / "broken", seed=1)
+    broken.config_path.write_text(json.dumps(broken.config | change))
+    report = read_report([tmp_path], out=tmp_path / "r.html")
+    (said,) = report.evidence.notes
+    assert "broken" in said and "is damaged" in said and said in unescape(page(report))
+
+
+@pytest.mark.parametrize("name", ["time/total_timesteps", "time/fps", "eval/mean_reward"])
+def test_an_odd_value_in_a_row_costs_that_value_alone(tmp_path: Path, name: str) -> None:
     run = write_run(tmp_path / "a")
-    for value in (float("nan"), "high", None, True):
-        run.append({"time/total_timesteps": 17_000, "eval/mean_reward": value})
-    found = gather([tmp_path])
-    assert found.training[0].curve == {5_000: 0.0, 10_000: 100.0, 15_000: 200.0}
-    assert "4 evaluations are no numbers" in found.notes[0]
+    odd = [None, float("nan"), float("inf"), 10**400, "high", True, [1]]
+    for value in odd:
+        run.append({"time/total_timesteps": 17_000, "time/fps": 80.0, "train/critic_loss": 1.0, name: value})
+    report = read_report([tmp_path], out=tmp_path / "r.html")
+    said = f"{run.metrics_path}: {name} is no number in {len(odd)} of its rows, left out there"
+    assert report.evidence.notes == (said,) and said in page(report)
+    (read,) = report.evidence.training
+    assert read.curve == {5_000: 0.0, 10_000: 100.0, 15_000: 200.0}
+    assert read.reached == (15_000 if name == "time/total_timesteps" else 17_000)
+    assert read.speeds == ([] if name == "time/fps" else [80.0] * len(odd))
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"), [("gap", float("nan")), ("episodes", None), ("bill", {}), ("curve", [[8, None, 1.0]])]
+)
+def test_a_damaged_row_of_a_comparison_costs_that_run_alone(tmp_path: Path, name: str, odd: object) -> None:
+    shutil.copytree(RESULTS / "lock-8-5" / "driven", tmp_path / "driven")
+    metrics = tmp_path / "driven" / "metrics.jsonl"
+    first, *rest = metrics.read_text().splitlines()
+    metrics.write_text("\n".join([json.dumps(json.loads(first) | {name: odd}), *rest]) + "\n")
+    found = gather([tmp_path / "driven"])
+    assert len(found.provable) == len(rest) == 29
+    assert len(found.notes) == 1 and f"{metrics} is damaged at row 1" in found.notes[0]
 
 
 def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:

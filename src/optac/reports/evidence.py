@@ -5,98 +5,17 @@ out with a note that names it, and every other one is kept; only a folder with n
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
-from optac.experiments.command_lines import compare_command, solve_command, train_command
-from optac.experiments.run_folder import Row, RunFolder, read_json_object
+from optac.experiments.run_folder import Row, RunFolder
+from optac.reports.recorded_runs import ProvableRun, TrainingRun, compared, solved, trained
 
 DEPTH = 4
-# They say when a run looks up from its work, not what it learns.
-BOOKKEEPING = {"eval_every", "checkpoint_every", "log_every", "step_timeout"}
-
-
-@dataclass(frozen=True)
-class TrainingRun:
-    """One seed of one agent in one environment."""
-
-    path: Path
-    config: Row
-    rows: list[Row]
-    state: str
-
-    @cached_property
-    def curve(self) -> dict[int, float]:
-        """Step → mean return of the evaluation there; one that is not a number is none."""
-        found = {}
-        for row in self.rows:
-            step, value = _number(row.get("time/total_timesteps")), _number(row.get("eval/mean_reward"))
-            if step is not None and value is not None:
-                found[int(step)] = value
-        return found
-
-    @property
-    def agent(self) -> str:
-        return str(self.config["agent"])
-
-    @property
-    def environment(self) -> str:
-        return str(self.config["environment"])
-
-    @property
-    def seed(self) -> int:
-        return int(self.config["seed"])
-
-    @property
-    def steps(self) -> int:
-        """How far the run is meant to go."""
-        return int(self.config["steps"])
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it was evaluated at its last step."""
-        return self.steps in self.curve
-
-    @property
-    def score(self) -> float:
-        """The last evaluation."""
-        return self.curve[self.steps]
-
-    @property
-    def learning_settings(self) -> dict[str, Any]:
-        """The settings that what is learnt depends on: those of a part that is switched off are not among them."""
-        settings = self.config["settings"]
-        idle = {name for name in settings if name.startswith("bonus_") and not settings.get("bonus")}
-        if settings.get("head") == "mlp":
-            idle.add("fourier_bandwidth")
-        return {name: value for name, value in settings.items() if name not in BOOKKEEPING | idle}
-
-    @property
-    def command(self) -> str:
-        return train_command(self.config)
-
-
-@dataclass(frozen=True)
-class ProvableRun:
-    """One seed of one algorithm on one problem, with its bill; a curve's points are (episodes, gap, last gap)."""
-
-    path: Path
-    config: Row
-    problem: str
-    algorithm: str
-    seed: int
-    episodes: int
-    gap: float
-    last_gap: float
-    bill: Mapping[str, int]
-    seconds: float
-    curve: tuple[tuple[float, float, float], ...]
-    command: str
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -119,21 +38,17 @@ def gather(folders: Sequence[Path]) -> Evidence:
     for path in dict.fromkeys(found.resolve() for folder in folders for found in _found(folder, notes)):
         try:
             for run in _runs(RunFolder.open(path), notes):
-                if isinstance(run, TrainingRun):
-                    _keep(training, _training_identity(run), run, len(run.rows), notes)
-                else:
-                    key = (run.problem, run.algorithm, run.seed, run.command)
-                    _keep(provable, key, run, run.episodes, notes)
+                _keep(training if isinstance(run, TrainingRun) else provable, run, notes)
         except (RunFailed, InvalidInput) as error:
             notes.append(f"left out: {error}")
         except OSError as error:
             notes.append(f"left out: {path} cannot be read: {error.strerror or error}")
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except DAMAGE as error:
             notes.append(f"left out: {path} is damaged: {type(error).__name__} {error}")
     if not training and not provable:
         raise RunFailed(f"there is nothing to report: {'; '.join(notes)}")
     ordered = sorted(training.values(), key=lambda run: (run.environment, run.agent, run.steps, run.seed))
-    return Evidence(tuple(folders), tuple(ordered), tuple(provable.values()), tuple(notes))
+    return Evidence(tuple(folders), tuple(ordered), tuple(provable.values()), tuple(dict.fromkeys(notes)))
 
 
 def _found(folder: Path, notes: list[str]) -> list[Path]:
@@ -172,37 +87,33 @@ def _below(folder: Path, depth: int, notes: list[str]) -> Iterator[Path]:
         notes.append(f"left out: {folder} cannot be read: {error.strerror}")
 
 
-def _keep(kept: dict[Any, Any], key: Any, run: Any, length: int, notes: list[str]) -> None:
+def _keep(kept: dict[Any, Any], run: TrainingRun | ProvableRun, notes: list[str]) -> None:
     """Count a run once where several folders hold it: the one that came furthest."""
-    if key not in kept:
-        kept[key] = run
+    key = (run.experiment, run.seed)
+    other = kept.setdefault(key, run)
+    if other is run:
         return
-    other = kept[key]
-    reached = len(other.rows) if isinstance(other, TrainingRun) else other.episodes
-    first, second = (other, run) if reached >= length else (run, other)
+    first, second = (run, other) if run.progress > other.progress else (other, run)
     kept[key] = first
-    notes.append(f"counted once: {second.path} is the same run as {first.path}")
+    notes.append(f"counted once: {second.path} holds the same run as {first.path}")
 
 
-def _training_identity(run: TrainingRun) -> tuple[Any, ...]:
-    settings = tuple(sorted((name, repr(value)) for name, value in run.learning_settings.items()))
-    return run.environment, run.agent, run.steps, run.seed, settings
-
-
-def _runs(folder: RunFolder, notes: list[str]) -> Iterable[TrainingRun | ProvableRun]:
+def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[ProvableRun]:
     config = folder.config
     kind = config.get("kind", "train" if "agent" in config else None)
+    if not isinstance(config.get("versions", {}), dict):
+        raise RunFailed(f"{folder.config_path} is damaged: its versions are {config['versions']!r}")
     rows = folder.rows()
     if folder.has_torn_line:
         notes.append(
             f"{folder.metrics_path}: its last line is torn and was left out; the rows before it count"
         )
     if kind == "train":
-        return [_training(folder, config, rows, notes)]
+        return [trained(folder, config, rows, notes)]
     if kind == "solve":
-        return [_solved(folder, config, rows)]
+        return [solved(folder, config, rows)]
     if kind == "compare":
-        return [_compared(folder, config, row) for row in rows]
+        return list(_comparison(folder, config, rows, notes))
     if kind == "reproduce":
         raise InvalidInput(
             f"{folder.path} is the experiment {config.get('experiment')}, which has a report.md of its own"
@@ -210,72 +121,12 @@ def _runs(folder: RunFolder, notes: list[str]) -> Iterable[TrainingRun | Provabl
     raise RunFailed(f"{folder.config_path} is damaged: its kind is {kind!r}")
 
 
-def _training(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> TrainingRun:
-    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
-    for name, kind in kinds.items():
-        if not isinstance(config.get(name), kind):
-            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-    status = folder.status
-    run = TrainingRun(folder.path, config, rows, status.state if status else "not recorded")
-    said = sum("eval/mean_reward" in row for row in rows)
-    if said > len(run.curve):
-        notes.append(f"{folder.metrics_path}: {said - len(run.curve)} evaluations are no numbers, left out")
-    return run
-
-
-def _solved(folder: RunFolder, config: Row, rows: list[Row]) -> ProvableRun:
-    """A solve that has ended; its result.json is written last."""
-    if not (folder.path / "result.json").exists():
-        raise RunFailed(f"{folder.path} has no result.json: it has not ended; `optac resume` it")
-    result = read_json_object(folder.path / "result.json")
-    curve = [(row["episodes"], row["gap"], row["last_gap"]) for row in rows if row.get("gap") is not None]
-    return ProvableRun(
-        folder.path,
-        config,
-        _problem(config),
-        str(config["algorithm"]),
-        int(config["seed"]),
-        int(result["episodes"]),
-        float(result["gap"]),
-        float(result["last_gap"]),
-        _bill(result["bill"]),
-        float(result["time/seconds"]),
-        _points(curve),
-        solve_command(config),
-    )
-
-
-def _compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
-    return ProvableRun(
-        folder.path,
-        config,
-        _problem(config),
-        str(row["algorithm"]),
-        int(row["seed"]),
-        int(row["episodes"]),
-        float(row["gap"]),
-        float(row["last_gap"]),
-        _bill(row["bill"]),
-        float(row["time/run"]),
-        _points([point[:3] for point in row["curve"]]),
-        compare_command(config),
-    )
-
-
-def _problem(config: Row) -> str:
-    return " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())])
-
-
-def _bill(bill: Mapping[str, Any]) -> dict[str, int]:
-    return {oracle: int(bill[oracle]) for oracle in ("SL", "PE", "PP", "CP")}
-
-
-def _points(curve: Iterable[Sequence[Any]]) -> tuple[tuple[float, float, float], ...]:
-    return tuple((float(a), float(b), float(c)) for a, b, c in curve)
-
-
-def _number(value: object) -> float | None:
-    """A finite number; None for anything else that a row may hold."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        return None
-    return float(value)
+def _comparison(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> Iterator[ProvableRun]:
+    """A run a row, each of which may be damaged by itself."""
+    for place, row in enumerate(rows, start=1):
+        try:
+            yield compared(folder, config, row)
+        except DAMAGE as error:
+            notes.append(
+                f"left out: {folder.metrics_path} is damaged at row {place}: {type(error).__name__} {error}"
+            )

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from optac.experiments.command_lines import changed_settings
-from optac.reports.evidence import TrainingRun
 from optac.reports.paper_table2 import AGENTS
+from optac.reports.recorded_runs import TrainingRun, finite
 from optac.reports.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
 
 
@@ -49,8 +49,8 @@ class Group:
     @property
     def warm_up(self) -> int | None:
         """Random steps before the first update."""
-        found = self.runs[0].config["settings"].get("learning_starts")
-        return found if isinstance(found, int) else None
+        found = finite(self.runs[0].config["settings"].get("learning_starts"))
+        return None if found is None else int(found)
 
     @property
     def has_usual_settings(self) -> bool:
@@ -69,7 +69,7 @@ def group_runs(runs: Sequence[TrainingRun]) -> list[Group]:
     """The groups, agents in the paper's order within each environment, told apart by their labels."""
     found: dict[tuple[Any, ...], list[TrainingRun]] = {}
     for run in runs:
-        found.setdefault(_key(run), []).append(run)
+        found.setdefault(run.experiment, []).append(run)
     rank = {name: place for place, name in enumerate(AGENTS)}
     ordered = sorted(
         found.values(),
@@ -85,11 +85,6 @@ def group_runs(runs: Sequence[TrainingRun]) -> list[Group]:
         )
         for seeds in ordered
     ]
-
-
-def _key(run: TrainingRun) -> tuple[Any, ...]:
-    settings = tuple(sorted((name, repr(value)) for name, value in run.learning_settings.items()))
-    return run.environment, run.agent, run.steps, settings
 
 
 def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]]) -> str:

@@ -31,6 +31,7 @@ from optac.reports.page_sections import (
     version_sets,
 )
 from optac.reports.panels import Panel, curve_panels, gap_panels, profile_panel
+from optac.reports.provable_groups import ProvableGroup, group_provable
 from optac.reports.raw_rows import provable_csv, training_csv
 from optac.reports.statistics import RESAMPLES, SEEDS_NEEDED
 from optac.reports.table2 import Cell, paper_cells
@@ -52,6 +53,7 @@ class Report:
     title: str
     evidence: Evidence
     groups: tuple[Group, ...]
+    provable: tuple[ProvableGroup, ...]
     paper: tuple[tuple[Cell, ...], ...]
     shared: dict[str, list[Group]]
     curves: tuple[Panel, ...]
@@ -65,17 +67,18 @@ def read_report(
 ) -> Report:
     """Everything in the folders, ready to be shown; with `steps` the paper's table is held to those."""
     evidence = gather(folders)
-    groups = group_runs(evidence.training)
+    groups, provable = group_runs(evidence.training), group_provable(evidence.provable)
     shared = shared_tasks(groups)
     return Report(
         title,
         evidence,
         tuple(groups),
+        tuple(provable),
         tuple(tuple(line) for line in paper_cells(groups, steps=steps)),
         shared,
         tuple(curve_panels(groups)),
         (profile_panel(shared),) if shared else (),
-        tuple(gap_panels(evidence.provable)),
+        tuple(gap_panels(provable)),
         shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
     )
 
@@ -119,7 +122,6 @@ def page_path(given: Path) -> Path:
 
 def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     commands = Commands()
-    training, provable = report.evidence.training, report.evidence.provable
     shown: list[tuple[str, str, Markup]] = []
     labels = [s.label for p in (*report.curves, *report.profile, *report.gaps) for s in p.series]
     places = {label: i % COLOURS for i, label in enumerate(dict.fromkeys(labels))}
@@ -138,7 +140,7 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         shown.append(("results", "Every result", results_section(report.groups, commands)))
     if len(report.groups) > 1:
         shown.append(("agents", "Agent against agent", _agents(report, places)))
-    if provable:
+    if report.provable:
         about = element(
             "p",
             "The provable half: problems whose truth is known, so that the gap V* − V(policy) is exact, and every "
@@ -147,9 +149,17 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         )
         first = len(report.curves) + len(report.profile)
         figures = curves_section(report.gaps, first, places, "problems") if report.gaps else Markup("")
-        shown.append(("oracles", "Oracle bills", joined(about, bill_section(provable, commands), figures)))
+        shown.append(
+            ("oracles", "Oracle bills", joined(about, bill_section(report.provable, commands), figures))
+        )
     shown.append(("rows", "Raw rows", _downloads(report)))
-    shown.append(("versions", "What made these numbers", provenance_section(training, provable)))
+    shown.append(
+        (
+            "versions",
+            "What made these numbers",
+            provenance_section(report.evidence.training, report.evidence.provable),
+        )
+    )
     shown.append(("commands", "Commands", commands.section()))
     return shown
 
@@ -190,12 +200,11 @@ def _lead(report: Report) -> str:
 
 def _tiles(report: Report) -> Markup:
     training, provable = report.evidence.training, report.evidence.provable
-    steps = sum(max((int(r.get("time/total_timesteps", 0)) for r in run.rows), default=0) for run in training)
     facts = [
         ("training runs", len(training)),
         ("environments", len({run.environment for run in training})),
         ("agents", len({run.agent for run in training})),
-        ("environment steps", steps),
+        ("environment steps", sum(run.reached for run in training)),
         ("provable runs", len(provable)),
         ("algorithms", len({run.algorithm for run in provable})),
         ("episodes played", sum(run.episodes for run in provable)),
@@ -212,11 +221,13 @@ def _tiles(report: Report) -> Markup:
 def _notes(report: Report) -> Markup:
     """What was left out, and whether rows of different versions stand side by side."""
     said = list(report.evidence.notes)
-    for group in report.groups:
-        sets = version_sets([run.config for run in group.runs])
+    together = [(f"{one.label} on {one.environment}", [r.config for r in one.runs]) for one in report.groups]
+    together += [(f"{one.label} on {one.problem}", [r.config for r in one.runs]) for one in report.provable]
+    for name, configs in together:
+        sets = version_sets(configs)
         if len(sets) > 1:
             said.append(
-                f"{group.label} on {group.environment}: its {seeds(len(group.runs))} were made with {len(sets)} "
+                f"{name}: its {seeds(len(configs))} were made with {len(sets)} "
                 "different sets of versions or machines, listed below; they are counted together"
             )
     if not said:

@@ -4,14 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import median
 
+from optac.experiments.run_folder import Row
 from optac.reports.chart import chart
 from optac.reports.commands_section import Commands
-from optac.reports.evidence import ProvableRun, TrainingRun
 from optac.reports.groups import Group, short_name
 from optac.reports.markup import Markup, element, joined, table
 from optac.reports.numbers import ends, interval, mean_std, number
 from optac.reports.panels import Panel
 from optac.reports.paper_table2 import AGENTS, TASKS, normalised
+from optac.reports.provable_groups import ProvableGroup, by_problem
+from optac.reports.recorded_runs import ProvableRun, TrainingRun
 from optac.reports.statistics import (
     SEEDS_NEEDED,
     difference,
@@ -164,30 +166,28 @@ def _sample(place: int) -> Markup:
     return element("svg", line, viewBox="0 0 22 8", class_=f"s{place}", aria_hidden="true")
 
 
-def bill_section(runs: Sequence[ProvableRun], commands: Commands) -> Markup:
+def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
     """What every algorithm learnt and which oracles it paid for, a table a problem, medians over seeds."""
-    problems: dict[str, dict[str, list[ProvableRun]]] = {}
-    for run in runs:
-        problems.setdefault(run.problem, {}).setdefault(run.algorithm, []).append(run)
     head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
     return joined(
         *(
             table(
                 head,
-                [_bill_line(name, there, commands) for name, there in algorithms.items()],
+                [_bill_line(group, commands) for group in there],
                 caption=f"{problem}: medians over seeds (least–most)",
             )
-            for problem, algorithms in problems.items()
+            for problem, there in by_problem(groups).items()
         )
     )
 
 
-def _bill_line(algorithm: str, runs: Sequence[ProvableRun], commands: Commands) -> list[str]:
-    anchor = commands.add(f"{algorithm} on {runs[0].problem}", [run.command for run in runs])
+def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
+    runs = group.runs
+    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in runs])
     gaps = [f"{gap:.3f}" for gap in sorted(run.last_gap for run in runs)]
     spread = f" ({gaps[0]}–{gaps[-1]})" if gaps[0] != gaps[-1] else ""
     return [
-        element("a", algorithm, href=f"#{anchor}", title="the command that makes it"),
+        element("a", group.label, href=f"#{anchor}", title="the command that makes it"),
         str(len(runs)),
         f"{median(run.episodes for run in runs):,.0f}",
         f"{median(run.last_gap for run in runs):.3f}{spread}",
@@ -207,9 +207,9 @@ def provenance_section(training: Sequence[TrainingRun], provable: Sequence[Prova
             short_name(run.environment),
             run.agent,
             str(run.seed),
-            f"{max(run.curve, default=0):,} of {run.steps:,}",
+            f"{run.reached:,} of {run.steps:,}",
             run.state,
-            _speed(run),
+            f"{median(run.speeds):.0f}" if run.speeds else "—",
             letters[_versions(run.config)],
             str(run.config.get("commit") or run.config.get("versions", {}).get("commit") or "not recorded"),
         ]
@@ -229,7 +229,7 @@ def provenance_section(training: Sequence[TrainingRun], provable: Sequence[Prova
     return joined(*parts)
 
 
-def version_sets(configs: Iterable[Mapping[str, object]]) -> dict[str, str]:
+def version_sets(configs: Iterable[Row]) -> dict[str, str]:
     """A letter for each different set of versions and machine."""
     texts = dict.fromkeys(_versions(config) for config in configs)
     return {_letter(i): text for i, text in enumerate(texts)}
@@ -239,15 +239,9 @@ def _letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else f"A{place}"
 
 
-def _versions(config: Mapping[str, object]) -> str:
+def _versions(config: Row) -> str:
     said = config.get("versions")
-    if not isinstance(said, dict) or not said:
+    if not said:
         return "nothing recorded"
     machine = "" if "processor" in said else "; processor not recorded"
     return ", ".join(f"{name} {value}" for name, value in said.items() if name != "commit") + machine
-
-
-def _speed(run: TrainingRun) -> str:
-    """The median over rows in which the agent learnt."""
-    found = [row["time/fps"] for row in run.rows if "train/critic_loss" in row and "time/fps" in row]
-    return f"{median(found):.0f}" if found else "—"

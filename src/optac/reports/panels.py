@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from optac.reports.evidence import ProvableRun
 from optac.reports.groups import Group, short_name
 from optac.reports.paper_table2 import AGENTS, normalised
+from optac.reports.provable_groups import ProvableGroup, by_problem
 from optac.reports.statistics import Band, learning_curve, performance_profile
 
 Line = tuple[tuple[float, ...], tuple[float, ...]]
@@ -59,24 +59,22 @@ def _curve_panel(environment: str, groups: Sequence[Group]) -> Panel:
     )
 
 
-def gap_panels(runs: Sequence[ProvableRun]) -> list[Panel]:
+def gap_panels(groups: Sequence[ProvableGroup]) -> list[Panel]:
     """The last policy's exact gap against the episodes played, a panel a problem."""
-    problems: dict[str, dict[str, list[ProvableRun]]] = {}
-    for run in runs:
-        if run.curve:
-            problems.setdefault(run.problem, {}).setdefault(run.algorithm, []).append(run)
-    return [_gap_panel(problem, algorithms) for problem, algorithms in problems.items()]
+    drawn = [group for group in groups if any(run.curve for run in group.runs)]
+    return [_gap_panel(problem, there) for problem, there in by_problem(drawn).items()]
 
 
-def _gap_panel(problem: str, algorithms: Mapping[str, Sequence[ProvableRun]]) -> Panel:
+def _gap_panel(problem: str, groups: Sequence[ProvableGroup]) -> Panel:
     series = []
-    for name, runs in algorithms.items():
-        curves = [{int(episodes): last for episodes, _, last in run.curve} for run in runs]
-        threads = {
-            run.seed: (tuple(map(float, curve)), tuple(curve.values()))
-            for run, curve in zip(runs, curves, strict=True)
+    for group in groups:
+        curves = {
+            run.seed: {int(episodes): last for episodes, _, last in run.curve}
+            for run in group.runs
+            if run.curve
         }
-        series.append(Series(name, learning_curve(curves), threads))
+        threads = {seed: (tuple(map(float, curve)), tuple(curve.values())) for seed, curve in curves.items()}
+        series.append(Series(group.label, learning_curve(list(curves.values())), threads))
     places = [x for one in series for xs, _ in one.threads.values() for x in xs]
     return Panel(
         problem,
@@ -94,8 +92,10 @@ def profile_panel(groups: Mapping[str, Sequence[Group]]) -> Panel:
         agent: [[normalised(group.environment, value) for value in group.scores.values()] for group in tasks]
         for agent, tasks in groups.items()
     }
-    top = max(value for tasks in scores.values() for task in tasks for value in task)
-    marks = [top * 1.02 * place / 60 for place in range(61)]
+    values = [value for tasks in scores.values() for task in tasks for value in task]
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.02 * (high - low) or 1.0
+    marks = [low - room + (high - low + 2 * room) * place / 60 for place in range(61)]
     series = [Series(AGENTS[agent], performance_profile(tasks, marks), {}) for agent, tasks in scores.items()]
     return Panel(
         "performance profile",
