@@ -11,8 +11,15 @@ from pathlib import Path
 import pytest
 
 from optac.cli import main
+from optac.experiments.run_folder import RunFolder
+from optac.experiments.solving import SolveConfig, problem_of, run_solve
 from optac.reports.chart import round_places, tick_text
+from optac.reports.evidence import gather
+from optac.reports.groups import group_runs
 from optac.reports.markup import Markup, element, joined
+from optac.reports.page_sections import shared_tasks
+from optac.reports.panels import profile_panel
+from optac.reports.raw_rows import provable_csv
 from optac.reports.report_files import write_report
 from tests.reports.training_runs import write_run
 
@@ -78,6 +85,32 @@ def test_the_embedded_rows_are_the_runs_own(written) -> None:
         for line in (RESULTS / "agents/sac-HalfCheetah-s0/metrics.jsonl").read_text().splitlines()
     ]
     assert [float(line["time/fps"]) for line in chosen] == [row["time/fps"] for row in rows]
+
+
+def test_provable_rows_are_whole(tmp_path: Path) -> None:
+    config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, "opt-ac", iterations=3)
+    run_solve(config, problem_of(config), tmp_path / "solved")
+    for folder in (tmp_path / "solved", RESULTS / "lock-8-5" / "driven"):
+        rows = RunFolder.open(folder).rows()
+        lines = list(csv.DictReader(io.StringIO(provable_csv(gather([folder]).provable))))
+        assert len(lines) == len(rows) > 0
+        for line, row in zip(lines, rows, strict=True):
+            read = {
+                name: line[name] if isinstance(row[name], str) else json.loads(line[name]) for name in row
+            }
+            assert read == row
+
+
+def test_the_profile_shows_scores_below_random_play(tmp_path: Path) -> None:
+    """HalfCheetah's −6,000 is (−6000 + 279.02) / (4994 + 279.02) = −1.08 where random play is 0."""
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", "sac", seed, (-6000.0 + seed,))
+        write_run(tmp_path / f"c{seed}", "crffsac", seed, (4994.0,))
+    panel = profile_panel(shared_tasks(group_runs(gather([tmp_path]).training)))
+    sac, crffsac = (series.band for series in panel.series)
+    assert sac.at[0] < -1.08 and sac.at[-1] > 1.0
+    assert sac.estimate[0] == 1.0 and sac.estimate[-1] == 0.0
+    assert dict(zip(crffsac.at, crffsac.estimate, strict=True))[next(x for x in sac.at if x > 0)] == 1.0
 
 
 def test_figures_and_tables_lie_beside_the_page(written) -> None:

@@ -243,7 +243,10 @@ def _downloads(report: Report) -> Markup:
     if report.evidence.provable:
         files.append(("provable-rows.csv", provable_csv(report.evidence.provable)))
     links = [_download(name, text) for name, text in files]
-    about = "Every row the runs have written, as they wrote it; the files are inside this page."
+    about = (
+        "Every row the runs have written, as they wrote it: what is neither text nor number, such as a bill, stands "
+        "in its cell as JSON. The files are inside this page."
+    )
     return joined(element("p", about), element("ul", *(element("li", link) for link in links)))
 
 

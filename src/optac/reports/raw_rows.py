@@ -1,11 +1,15 @@
-"""The rows of runs as CSV, as they were written, with what tells the runs apart in front."""
+"""The rows of runs as CSV, as they were written, with what tells the runs apart in front.
+
+A text stands as it is, everything else as the JSON it was: so nothing is lost where a row holds a bill or a curve.
+"""
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from optac.reports.evidence import ProvableRun, TrainingRun
+from optac.reports.recorded_runs import ProvableRun, TrainingRun
 
 Line = dict[str, Any]
 
@@ -21,14 +25,18 @@ def training_csv(runs: Sequence[TrainingRun]) -> str:
 
 
 def provable_csv(runs: Sequence[ProvableRun]) -> str:
-    """A line a point of a run's curve; the bill and the seconds, which are of the whole run, on its last."""
-    lines: list[Line] = []
-    for run in runs:
-        who = {"run": run.path.name, "problem": run.problem, "algorithm": run.algorithm, "seed": run.seed}
-        points = [{"episodes": e, "gap": gap, "last_gap": last} for e, gap, last in run.curve]
-        whole = {"episodes": run.episodes, "gap": run.gap, "last_gap": run.last_gap}
-        ended = {**whole, **run.bill, "seconds": run.seconds}
-        lines += [{**who, **point} for point in points] + [{**who, **ended}]
+    """A line a row of metrics.jsonl: an iteration of a solve, a whole run of a comparison."""
+    lines = [
+        {
+            "run": run.path.name,
+            "problem": run.problem,
+            "algorithm": run.algorithm,
+            "seed": run.seed,
+            **row,
+        }
+        for run in runs
+        for row in run.rows
+    ]
     return _csv(lines)
 
 
@@ -37,5 +45,9 @@ def _csv(lines: Sequence[Line]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows({name: _text(value) for name, value in line.items()} for line in lines)
     return text.getvalue()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
