@@ -11,7 +11,7 @@ from optac.experiments.sweep_standing import RunStanding, SweepStanding, sweep_s
 from optac.experiments.sweeping import Watching
 from optac.reports.terminal import show_table
 
-COLUMNS = ("run", "state", "done", "return", "speed", "attempts")
+SCORES = {"train": "return", "solve": "last gap"}
 SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -39,10 +39,16 @@ def standing_json(standing: SweepStanding) -> dict[str, Any]:
 
 def show_standing(standing: SweepStanding) -> None:
     """The table of a sweep's runs."""
-    show_table(headline(standing), COLUMNS, [_cells(run) for run in standing.runs])
+    show_table(headline(standing), columns(standing), [_cells(run) for run in standing.runs])
     for run in standing.runs:
         if run.state == "failed":
             print(f"{run.id} failed: {run.why}")
+
+
+def columns(standing: SweepStanding) -> list[str]:
+    """What the table shows of each run: a training's last return, an algorithm's last gap."""
+    scores = {SCORES[run.kind] for run in standing.runs if run.kind in SCORES}
+    return ["run", "state", "done", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
 
 
 def headline(standing: SweepStanding) -> str:
@@ -102,7 +108,7 @@ def _table(standing: SweepStanding, room: int) -> Any:
     from rich.table import Table
 
     table = Table(title=headline(standing), title_justify="left", title_style="bold")
-    for i, column in enumerate(COLUMNS):
+    for i, column in enumerate(columns(standing)):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
     order = {"running": 0, "failed": 1, "waiting": 2, "done": 3}
     for run in sorted(standing.runs, key=lambda run: order[run.state])[: max(room, 1)]:
