@@ -59,11 +59,16 @@ def test_a_line_is_switched_off_and_on_again(browser: Any, page_file: Path) -> N
     page, said = open_page(browser, page_file)
     lines = page.locator('#curves .series[data-series="SAC"]')
     assert lines.count() == 2 and lines.first.is_visible()
-    switch = page.locator('button[data-series-switch="SAC"]').first
-    switch.click()
-    assert switch.get_attribute("aria-pressed") == "false" and not lines.first.is_visible()
+    switches = page.locator('button[data-series-switch="SAC"]')
+    assert switches.count() == 2, "one at the curves, one at the profile"
+    switches.first.click()
+    assert (
+        not lines.first.is_visible() and not page.locator('#agents .series[data-series="SAC"]').is_visible()
+    )
+    assert [one.get_attribute("aria-pressed") for one in switches.all()] == ["false", "false"]
     assert page.locator('#curves .series[data-series="cRFFSAC"]').first.is_visible()
-    switch.click()
+    switches.last.click()
+    assert [one.get_attribute("aria-pressed") for one in switches.all()] == ["true", "true"]
     assert lines.first.is_visible() and said == []
 
 

@@ -20,11 +20,14 @@
     return node;
   };
 
-  for (const button of document.querySelectorAll("button[data-series-switch]")) {
+  const switches = document.querySelectorAll("button[data-series-switch]");
+  for (const button of switches) {
     button.addEventListener("click", () => {
       const label = button.dataset.seriesSwitch;
       if (off.has(label)) off.delete(label); else off.add(label);
-      button.setAttribute("aria-pressed", String(!off.has(label)));
+      for (const other of switches) {
+        if (other.dataset.seriesSwitch === label) other.setAttribute("aria-pressed", String(!off.has(label)));
+      }
       for (const group of document.querySelectorAll(".series")) {
         if (group.dataset.series === label) group.toggleAttribute("hidden", off.has(label));
       }
