@@ -20,7 +20,7 @@ from optac.reports.markup import Markup, element, joined
 from optac.reports.page_sections import shared_tasks
 from optac.reports.panels import profile_panel
 from optac.reports.raw_rows import provable_csv
-from optac.reports.report_files import write_report
+from optac.reports.report_files import file_names, write_report
 from tests.reports.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -126,9 +126,29 @@ def test_figures_and_tables_lie_beside_the_page(written) -> None:
     assert "gap-combination-lock-horizon-8-actions-5.svg" in names
 
 
+def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
+    """Problems that differ in their last word alone, as long as these families' are."""
+    for seed in range(2):
+        words = {"states": 4, "actions": 2, "horizon": 2, "rank": 2, "concentration": 0.5, "seed": seed}
+        config = SolveConfig("random-simplex", words, "opt-ac", iterations=2)
+        run_solve(config, problem_of(config), tmp_path / f"s{seed}")
+    drawn = [
+        path.name for path in write_report([tmp_path], tmp_path / "r.html").files if path.suffix == ".png"
+    ]
+    name = "gap-random-simplex-states-4-actions-2-horizon-2-rank-2-concentration-0.5-seed-{}.png"
+    assert drawn == [name.format(0), name.format(1)]
+    assert file_names(["gap-x=-1", "gap-x=1", "gap-X=1", "g" * 200, "g" * 201]) == [
+        "gap-x-1",
+        "gap-x-1-2",
+        "gap-X-1-3",
+        "g" * 120,
+        "g" * 120 + "-2",
+    ]
+
+
 def test_few_seeds_are_said_to_be_few(written) -> None:
     text = written.page.read_text()
-    assert "no interval: fewer than 3 seeds" in text and "cannot tell" in text
+    assert "no interval: fewer than 3 seeds" in text and "1 seed: too few to tell" in text
     assert "learning starts at 5,000" in text and 'class="mark"' in text
 
 

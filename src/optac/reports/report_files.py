@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from re import sub
 from textwrap import shorten
@@ -16,6 +17,7 @@ from optac.reports.panels import Panel
 from optac.reports.raw_rows import provable_csv, training_csv
 from optac.reports.table2 import latex, markdown, missing_markdown
 
+LONGEST_NAME = 120
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (8, 2, 2, 2))
 
 
@@ -91,13 +93,25 @@ def _results_markdown(groups: Sequence[Group]) -> str:
 
 
 def _figures(report: Report, folder: Path) -> list[Path]:
+    panels = [(f"curve-{short_name(panel.name)}", panel) for panel in report.curves]
+    panels += [("profile", panel) for panel in report.profile]
+    panels += [(f"gap-{panel.name}", panel) for panel in report.gaps]
     drawn = []
-    for kind, panels in (("curve", report.curves), ("profile", report.profile), ("gap", report.gaps)):
-        for panel in panels:
-            slug = sub(r"[^A-Za-z0-9]+", "-", short_name(panel.name)).strip("-")[:60]
-            path = _figure(panel, folder / (f"{kind}-{slug}.png" if kind != "profile" else "profile.png"))
-            drawn += [path, path.with_suffix(".svg")]
+    for name, (_, panel) in zip(file_names([text for text, _ in panels]), panels, strict=True):
+        path = _figure(panel, folder / f"{name}.png")
+        drawn += [path, path.with_suffix(".svg")]
     return drawn
+
+
+def file_names(texts: Sequence[str]) -> list[str]:
+    """A name a text that any file system takes; where two come out alike the later ones are numbered."""
+    names: list[str] = []
+    for text in texts:
+        slug = sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:LONGEST_NAME]
+        taken = {name.lower() for name in names}
+        numbered = (slug if i == 1 else f"{slug}-{i}" for i in count(1))
+        names.append(next(name for name in numbered if name.lower() not in taken))
+    return names
 
 
 def _figure(panel: Panel, path: Path) -> Path:
