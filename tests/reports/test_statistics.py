@@ -93,10 +93,19 @@ def test_welch_interval_is_the_worked_one() -> None:
     )
 
 
-@pytest.mark.parametrize("other", [Summary(5.0, 1.0, 2), Summary(5.0, None, 1), Summary(5.0, 0.0, 4)])
-def test_too_few_seeds_or_no_spread_cannot_tell(other: Summary) -> None:
+@pytest.mark.parametrize("other", [Summary(5.0, 1.0, 2), Summary(5.0, None, 1), Summary(5.0, None, 4)])
+def test_too_few_seeds_or_an_unknown_spread_cannot_tell(other: Summary) -> None:
     found = statistics.difference(Summary(9.0, 0.1, 4), other)
     assert found.low is None and found.verdict == "cannot tell"
+
+
+def test_one_constant_side_leaves_the_others_t_interval_and_two_leave_none() -> None:
+    """0.1 / √4 = 0.05 times Student's 97.5 % point of 3 degrees of freedom, 3.1824, is 0.159."""
+    constant, spread = Summary(5.0, 0.0, 4), Summary(9.0, 0.1, 4)
+    found = statistics.difference(spread, constant)
+    assert (found.low, found.high) == pytest.approx((3.8409, 4.1591), abs=1e-4)
+    assert statistics.difference(constant, spread).high == pytest.approx(-3.8409, abs=1e-4)
+    assert statistics.difference(constant, Summary(9.0, 0.0, 3)).low is None
 
 
 def test_interquartile_mean_and_its_interval_are_rliables() -> None:

@@ -1,12 +1,14 @@
 """Ours beside the paper's: the numbers, who is better, whether the seeds can tell, what is missing."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
+from optac.cli import build_parser
 from optac.errors import InvalidInput
-from optac.experiments import table2 as experiment
+from optac.experiments.table2 import STEPS, table2_sweep
 from optac.reports.evidence import gather
 from optac.reports.groups import group_runs
 from optac.reports.numbers import mean_std, number
@@ -15,7 +17,6 @@ from optac.reports.statistics import Summary
 from optac.reports.table2 import (
     BEGIN,
     END,
-    STEPS,
     latex,
     markdown,
     missing_markdown,
@@ -39,14 +40,25 @@ def test_four_seeds_well_above_the_paper_can_tell(tmp_path: Path) -> None:
     assert sac.verdict == "ours higher, seeds can tell: 1,056 [854, 1,258]"
     assert crffsac.verdict.startswith("paper’s higher, seeds cannot tell: −102 [")
     assert bonus.verdict == "missing" and bonus.missing == [0, 1, 2, 3]
-    assert bonus.fill == "optac reproduce table2 --environments optac/HalfCheetah-v0"
+    assert bonus.fill == "optac reproduce table2 --environments optac/HalfCheetah-v0 --steps 10000"
+
+
+def test_the_command_that_fills_a_line_runs_as_many_steps_as_the_line_counts(tmp_path: Path) -> None:
+    write_run(tmp_path / "short", returns=(7.0,) * 20)
+    write_run(tmp_path / "whole", returns=(7.0,) * 40, environment="optac/Hopper-v0")
+    for cell in (cells[-1] for cells in cells_of(tmp_path)):
+        asked = build_parser().parse_args(shlex.split(cell.fill)[1:])
+        planned = table2_sweep(environments=asked.environments, steps=asked.steps).runs
+        assert {(run.config["environment"], run.config["steps"]) for run in planned} == {
+            (cell.environment, cell.steps)
+        }
 
 
 def test_two_seeds_cannot_tell_and_say_which_are_missing(tmp_path: Path) -> None:
     for seed in (0, 2):
         write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0 + seed,))
     ((sac, *_),) = cells_of(tmp_path)
-    assert sac.verdict == "ours higher, cannot tell from 2 seeds" and sac.missing == [1, 3]
+    assert sac.verdict == "ours higher, 2 seeds: too few to tell" and sac.missing == [1, 3]
 
 
 def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
@@ -54,7 +66,15 @@ def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
         value = -0.00284 + seed * 1e-6
         write_run(tmp_path / f"s{seed}", seed=seed, returns=(value,), environment="optac/InvertedPendulum-v0")
     ((sac, *_),) = cells_of(tmp_path)
-    assert sac.verdict == "equal, cannot tell: no spread is printed"
+    assert sac.verdict == "equal, cannot tell: the paper’s spread is printed as 0.0"
+
+
+def test_seeds_that_agree_to_the_last_digit_are_held_against_the_papers_spread(tmp_path: Path) -> None:
+    """Welch's interval with one spread of 0 is the other's t interval: 99 / √4 times t(97.5 %, 3) = 3.182 is 158."""
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(5000.0,))
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "ours higher, seeds cannot tell: 6 [−152, 164]"
 
 
 def test_only_finished_runs_of_the_asked_steps_and_the_default_settings_count(tmp_path: Path) -> None:
@@ -141,7 +161,3 @@ def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -
     written = write_table2_page(tmp_path)
     assert written is not None and "Table 2" in written.page.read_text()
     assert len(gather([tmp_path]).training) == 1, "the page among the runs is no run"
-
-
-def test_the_report_and_the_runs_plan_the_same_steps() -> None:
-    assert experiment.STEPS == STEPS

@@ -7,7 +7,6 @@ from optac.reports.groups import short_name
 from optac.reports.markup import Markup, element, joined
 from optac.reports.numbers import ends, mean_std, number, seeds
 from optac.reports.paper_table2 import AGENTS
-from optac.reports.statistics import SEEDS_NEEDED
 from optac.reports.table2 import Cell, better_of
 
 STRIP = 176.0
@@ -86,9 +85,7 @@ def _verdict(cell: Cell) -> list[Markup]:
     better = better_of(cell)
     sign = {"ours higher": "▲ ", "paper’s higher": "▼ ", "equal": "= "}[better]
     if gap.low is None or gap.high is None:
-        few = ours.seeds < SEEDS_NEEDED
-        why = f"{seeds(ours.seeds)}: cannot tell" if few else "no spread is printed: cannot tell"
-        return [element("span", sign + better, class_="pill"), element("span", why, class_="why")]
+        return [element("span", sign + better, class_="pill"), element("span", cell.untold, class_="why")]
     told = gap.verdict != "cannot tell"
     kind = "pill" if not told else "pill good" if gap.verdict == "higher" else "pill bad"
     apart = f"{number(gap.mean, gap.high - gap.low)} {ends(gap.low, gap.high)}"

@@ -23,6 +23,7 @@ from optac.reports.statistics import (
 )
 
 ORACLES = ("SL", "PE", "PP", "CP")
+NO_SPREAD = "cannot tell: neither has a spread"
 TOO_FEW = f"no interval: fewer than {SEEDS_NEEDED} seeds"
 
 
@@ -70,7 +71,7 @@ def agents_section(groups: Sequence[Group]) -> Markup:
                 f"{number(gap.mean, width)}"
                 + (f" {ends(gap.low, gap.high)}" if gap.low is not None and gap.high is not None else ""),
                 interval(chance) if chance else f"{probability_of_improvement([a], [b]):.2f}",
-                gap.verdict if told else TOO_FEW if min(len(a), len(b)) < SEEDS_NEEDED else "cannot tell",
+                gap.verdict if told else TOO_FEW if min(len(a), len(b)) < SEEDS_NEEDED else NO_SPREAD,
             ]
         )
     if not lines:

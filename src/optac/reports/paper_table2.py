@@ -7,10 +7,11 @@ printed as 00.0, which says no more than that it rounds to zero.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from optac.experiments import table2
 from optac.reports.statistics import Summary
 
-SEEDS = 4
-AGENTS: Mapping[str, str] = {"sac": "SAC", "crffsac": "cRFFSAC", "crffsac-bonus": "cRFFSAC + bonus"}
+PRINTED_SEEDS = 4
+AGENTS: Mapping[str, str] = dict(zip(table2.AGENTS, ("SAC", "cRFFSAC", "cRFFSAC + bonus"), strict=True))
 TASKS = (
     "optac/Ant-v0",
     "optac/HalfCheetah-v0",
@@ -23,7 +24,7 @@ TASKS = (
 
 @dataclass(frozen=True)
 class Printed:
-    """A cell of the paper's table: its numbers and its very text."""
+    """A cell of the paper's table: its numbers and its very text; a spread that rounds to 0 is unknown."""
 
     mean: float
     std: float
@@ -31,7 +32,7 @@ class Printed:
 
     @property
     def summary(self) -> Summary:
-        return Summary(self.mean, self.std, SEEDS)
+        return Summary(self.mean, self.std or None, PRINTED_SEEDS)
 
 
 def _row(*cells: str) -> dict[str, Printed]:

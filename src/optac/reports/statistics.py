@@ -26,7 +26,7 @@ Values = Float[np.ndarray, "..."]
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and standard deviation over seeds (ddof 1; None for a single seed), as the paper prints them."""
+    """Mean and standard deviation (ddof 1) over seeds, as the paper prints them; None: of one seed, or not known."""
 
     mean: float
     std: float | None
@@ -140,12 +140,13 @@ def difference(a: Summary, b: Summary) -> Difference:
     """Mean of a minus mean of b with Welch's interval, from means and standard deviations alone.
 
     This is how our seeds are held against a printed mean ± std. Without SEEDS_NEEDED seeds on both sides, or where
-    a side has no spread to speak of (printed without one, or rounded to 0), nothing is told.
+    a side's spread is not known, or none of them has any, nothing is told. One side may be constant: the interval
+    is then the other's, a t interval with its degrees of freedom.
     """
     from scipy import stats
 
     gap = a.mean - b.mean
-    if min(a.seeds, b.seeds) < SEEDS_NEEDED or not a.std or not b.std:
+    if min(a.seeds, b.seeds) < SEEDS_NEEDED or a.std is None or b.std is None or a.std == b.std == 0:
         return Difference(gap, None, None)
     first, second = a.std**2 / a.seeds, b.std**2 / b.seeds
     freedom = (first + second) ** 2 / (first**2 / (a.seeds - 1) + second**2 / (b.seeds - 1))

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optac.errors import InvalidInput
+from optac.experiments.table2 import SEEDS, STEPS
 from optac.reports.evidence import gather
 from optac.reports.groups import Group, group_runs, short_name
 from optac.reports.numbers import ends, mean_std, number, seeds
-from optac.reports.paper_table2 import AGENTS, PAPER, SEEDS, TASKS, Printed
+from optac.reports.paper_table2 import AGENTS, PAPER, TASKS, Printed
 from optac.reports.statistics import SEEDS_NEEDED, Difference, Summary, difference
-
-STEPS: Mapping[str, int] = {task: 50_000 if "Pendulum" in task else 200_000 for task in TASKS}
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,21 @@ class Cell:
         if gap.low is not None and gap.high is not None:
             told = "cannot tell" if gap.verdict == "cannot tell" else "can tell"
             return f"{better}, seeds {told}: {number(gap.mean, gap.high - gap.low)} {ends(gap.low, gap.high)}"
+        return f"{better}, {self.untold}"
+
+    @property
+    def untold(self) -> str:
+        """Why there is no interval to tell by: too few seeds, or the paper's spread rounds to 0."""
+        assert self.ours is not None
         if self.ours.seeds < SEEDS_NEEDED:
-            return f"{better}, cannot tell from {seeds(self.ours.seeds)}"
-        return f"{better}, cannot tell: no spread is printed"
+            return f"{seeds(self.ours.seeds)}: too few to tell"
+        return "cannot tell: the paper’s spread is printed as 0.0"
 
     @property
     def fill(self) -> str:
         """The command that runs what is missing."""
-        return f"optac reproduce table2 --environments {self.environment}"
+        command = f"optac reproduce table2 --environments {self.environment}"
+        return command if self.steps == STEPS[self.environment] else f"{command} --steps {self.steps}"
 
 
 def better_of(cell: Cell) -> str:

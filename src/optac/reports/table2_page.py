@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from optac.experiments.table2 import STEPS
 from optac.reports.evidence import gather
 from optac.reports.groups import group_runs, short_name
 from optac.reports.paper_table2 import AGENTS
 from optac.reports.report_files import Written, write_report
-from optac.reports.table2 import STEPS, ours_text, paper_cells
+from optac.reports.table2 import ours_text, paper_cells
 from optac.reports.terminal import show_table
 
 
