@@ -102,6 +102,8 @@ def test_nothing_sticks_out_on_a_phone_in_the_dark(browser: Any, page_file: Path
         browser, page_file, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True
     )
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    captions = [one.bounding_box() for one in page.locator("caption span").all()]
+    assert captions and all(box["x"] + box["width"] <= 390 for box in captions), "they wrap, tables scroll"
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(20, 23, 26)"
     page.locator("#curves svg.chart").first.tap()

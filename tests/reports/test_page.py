@@ -148,7 +148,7 @@ def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
 
 def test_few_seeds_are_said_to_be_few(written) -> None:
     text = written.page.read_text()
-    assert "no interval: fewer than 3 seeds" in text and "1 seed: too few to tell" in text
+    assert "<td>fewer than 3 seeds</td>" in text and "1 seed: too few to tell" in text
     assert "learning starts at 5,000" in text and 'class="mark"' in text
 
 

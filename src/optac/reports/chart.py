@@ -10,8 +10,8 @@ from optac.reports.markup import Markup, element, joined
 from optac.reports.numbers import number
 from optac.reports.panels import Panel, Series
 
-WIDTH, HEIGHT = 460.0, 310.0
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 24.0, 26.0, 42.0
+WIDTH, HEIGHT = 460.0, 318.0
+LEFT, RIGHT, TOP, BOTTOM = 62.0, 24.0, 34.0, 42.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def chart(panel: Panel, index: int, places: dict[str, int]) -> Markup:
         element(
             "g",
             element("line", x1=x(at), x2=x(at), y1=TOP, y2=HEIGHT - BOTTOM, class_="mark"),
-            element("text", said, x=x(at) + 4, y=TOP + 9, class_="mark-text"),
+            element("text", said, x=x(at), y=TOP - 5, class_=f"mark-text {_side(x(at))}"),
         )
         for at, said in panel.marks
         if x.start <= at <= x.end
@@ -103,6 +103,11 @@ def chart(panel: Panel, index: int, places: dict[str, int]) -> Markup:
         class_="chart",
         data_panel=index,
     )
+
+
+def _side(place: float) -> str:
+    """Where a text hangs from its place, so that it stays within the figure."""
+    return "end" if place > WIDTH / 2 else "start"
 
 
 def _frame(panel: Panel, x: Axis, y: Axis) -> Markup:

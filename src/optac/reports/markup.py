@@ -42,7 +42,7 @@ def table(
         element("tr", element("th", line[0], scope="row"), *(element("td", cell) for cell in line[1:]))
         for line in lines
     ]
-    parts = [] if caption is None else [element("caption", caption)]
+    parts = [] if caption is None else [element("caption", element("span", caption))]
     whole = element(
         "table",
         *parts,

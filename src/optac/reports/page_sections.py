@@ -24,7 +24,7 @@ from optac.reports.statistics import (
 
 ORACLES = ("SL", "PE", "PP", "CP")
 NO_SPREAD = "cannot tell: neither has a spread"
-TOO_FEW = f"no interval: fewer than {SEEDS_NEEDED} seeds"
+TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
 
 
 def results_section(groups: Sequence[Group], commands: Commands) -> Markup:
@@ -208,7 +208,7 @@ def provenance_section(training: Sequence[TrainingRun], provable: Sequence[Prova
             short_name(run.environment),
             run.agent,
             str(run.seed),
-            f"{run.reached:,} of {run.steps:,}",
+            f"{run.steps:,}" if run.is_complete else f"{run.reached:,} of {run.steps:,}",
             run.state,
             f"{median(run.speeds):.0f}" if run.speeds else "—",
             letters[_versions(run.config)],
