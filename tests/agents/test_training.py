@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -457,6 +457,9 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+CHILDREN: list["subprocess.Popen[str]"] = []
+
+
 def process(*words: object, **more: Any) -> "subprocess.Popen[str]":
     arguments = [sys.executable, "-c", RUN, str(HERE), *command(*words)]
     # Its own cache of compiled code: a killed process may leave a torn file there.
@@ -464,7 +467,18 @@ def process(*words: object, **more: Any) -> "subprocess.Popen[str]":
         "JAX_COMPILATION_CACHE_DIR": os.environ["JAX_COMPILATION_CACHE_DIR"] + "-killed"
     }
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(arguments, env=own_cache, **pipes, **more)
+    CHILDREN.append(subprocess.Popen(arguments, env=own_cache, **pipes, **more))
+    return CHILDREN[-1]
+
+
+@pytest.fixture(autouse=True)
+def no_child_outlives_its_test() -> Iterator[None]:
+    yield
+    while CHILDREN:
+        child = CHILDREN.pop()
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
 
 
 def wait_for(condition: Callable[[], bool], child: "subprocess.Popen[str]") -> None:
@@ -495,6 +509,22 @@ def test_a_killed_process_resumes_to_the_undisturbed_end(tmp_path: Path) -> None
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
 
 
+def row_count(run: Path) -> int:
+    """How many rows a run has written, whatever else of it is there yet."""
+    metrics = run / "metrics.jsonl"
+    return metrics.read_bytes().count(b"\n") if metrics.exists() else 0
+
+
+def killed_while_training(child: "subprocess.Popen[str]", run: Path, *, rows: int, then: float = 0.0) -> None:
+    """SIGKILL, so many seconds after the run has so many rows."""
+    wait_for(lambda: row_count(run) >= rows, child)
+    time.sleep(then)
+    child.kill()
+    _, errors = child.communicate()
+    assert child.returncode == -signal.SIGKILL, errors
+    assert RunFolder.open(run).status.state == "running"  # type: ignore[union-attr]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 def test_thirty_kills_at_random_moments_of_training_change_nothing(tmp_path: Path) -> None:
@@ -503,14 +533,8 @@ def test_thirty_kills_at_random_moments_of_training_change_nothing(tmp_path: Pat
     moments, run = np.random.default_rng(0), tmp_path / "run"
     words = ("train", ENV, "--agent", "sac", "--steps", steps, "--seed", 1, "--out", run, "--json")
     for _ in range(30):
-        child = process(*words)
-        before = len(rows_of(run)) if run.exists() else 0
-        wait_for(lambda before=before: run.exists() and len(rows_of(run)) > before, child)
-        time.sleep(moments.uniform(0, 0.5))
-        child.kill()
-        child.communicate()
-        assert child.returncode == -signal.SIGKILL
-        assert RunFolder.open(run).status.state == "running"  # type: ignore[union-attr]
+        before = row_count(run)
+        killed_while_training(process(*words), run, rows=before + 1, then=moments.uniform(0, 0.5))
         words = ("resume", run, "--json")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -519,9 +543,10 @@ def test_thirty_kills_at_random_moments_of_training_change_nothing(tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("agent", ["sac", "crffsac-bonus"])
 def test_the_networks_and_compiler_of_a_real_run_resume_to_the_bit(agent: str, tmp_path: Path) -> None:
-    """The default widths and XLA as a user has it, stopped in its second episode of a thousand steps."""
+    """The default widths and XLA as a user has it, killed in its second episode of a thousand steps."""
     real = {
         name: value
         for name, value in os.environ.items()
@@ -531,7 +556,10 @@ def test_the_networks_and_compiler_of_a_real_run_resume_to_the_bit(agent: str, t
     def optac(*words: object) -> "subprocess.Popen[str]":
         script = "import sys; from optac.cli import main; sys.exit(main())"
         command = [sys.executable, "-c", script, *(str(word) for word in words), "--json"]
-        return subprocess.Popen(command, env=real, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        CHILDREN.append(
+            subprocess.Popen(command, env=real, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        )
+        return CHILDREN[-1]
 
     def answer(child: "subprocess.Popen[str]") -> dict[str, Any]:
         said, errors = child.communicate()
@@ -549,11 +577,7 @@ def test_the_networks_and_compiler_of_a_real_run_resume_to_the_bit(agent: str, t
     words = ["train", "optac/HalfCheetah-v0", "--agent", agent, "--steps", 2500]
     words += [word for setting in settings for word in ("--set", setting)]
     whole = answer(optac(*words, "--out", tmp_path / "whole"))
-    child = optac(*words, "--out", tmp_path / "run")
-    wait_for(lambda: (tmp_path / "run").exists() and len(rows_of(tmp_path / "run")) >= 14, child)
-    child.kill()
-    child.communicate()
-    assert child.returncode == -signal.SIGKILL
+    killed_while_training(optac(*words, "--out", tmp_path / "run"), tmp_path / "run", rows=14)
     resumed = answer(optac("resume", tmp_path / "run"))
     assert resumed["parameters_sha256"] == whole["parameters_sha256"] and resumed["exact"]
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
