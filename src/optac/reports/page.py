@@ -130,9 +130,9 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     if report.curves:
         about = element(
             "p",
-            "Thick: the mean over complete seeds, with a band for its 95 % bootstrap interval where there are at "
-            f"least {SEEDS_NEEDED} seeds; thin: each seed. Left of the dashed line actions are random and nothing "
-            "is learnt.",
+            "Thick: the mean over complete seeds, or over all while none is complete, with a band for its 95 % "
+            f"bootstrap interval where there are at least {SEEDS_NEEDED} of them; thin: each seed. Left of the dashed "
+            "line actions are random and nothing is learnt.",
         )
         figures = curves_section(report.curves, 0, places, "environments")
         shown.append(("curves", "Learning curves", joined(about, figures)))
