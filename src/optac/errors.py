@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+_MOST_NAMES, _NEAREST = 40, 10
+
 
 class OptacError(Exception):
     """Anything optac refuses or could not finish."""
@@ -29,9 +31,10 @@ class Terminated(KeyboardInterrupt):
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> InvalidInput:
-    """The error for a name that is not in a list of names, the nearest known ones first."""
+    """The error for a name that is not in a list of names, the nearest known ones first; of a long list only those."""
     names = sorted(known)
     near = difflib.get_close_matches(given, names, n=len(names), cutoff=0.5)
     ordered = near + [name for name in names if name not in near]
-    listing = ", ".join(ordered) if ordered else "(none)"
+    shown = ordered if len(ordered) <= _MOST_NAMES else [*ordered[:_NEAREST], f"… ({len(ordered)} in all)"]
+    listing = ", ".join(shown) if shown else "(none)"
     return InvalidInput(f"unknown {kind} {given!r}; known, nearest first: {listing}")

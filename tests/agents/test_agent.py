@@ -219,7 +219,7 @@ def test_what_an_agent_cannot_learn_in_is_refused_before_training(env: Any, word
         ({"discount": float("nan")}, "finite"),
         ({"learning_rate": float("inf")}, "finite"),
         ({"target_entropy": float("-inf")}, "finite"),
-        ({"seed": -1}, "seed=-1 must be at least 0"),
+        ({"seed": -1}, "seed=-1 must be a whole number, at least 0"),
         ({"preset": "papers"}, "paper"),
         ({"replay_capacity": 5}, "updates_per_dispatch"),
         ({"learning_starts": True}, "int"),

@@ -66,6 +66,27 @@ def test_running_statistics_that_an_evaluation_would_not_share_are_refused(wrapp
         check_environment(env)
 
 
+def test_a_module_that_registers_an_id_is_imported_for_it(tmp_path, monkeypatch):
+    (tmp_path / "cranes.py").write_text(
+        "import gymnasium\n"
+        "gymnasium.register('my/Crane-v0', entry_point='gymnasium.envs.classic_control:PendulumEnv')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert make("cranes:my/Crane-v0").spec.id == "my/Crane-v0"
+    assert make("optac.environments:optac/Pendulum-v0").spec.id == "optac/Pendulum-v0"
+    with pytest.raises(
+        InvalidInput, match=r"module 'derricks' that is to register 'my/Crane-v0'.*PYTHONPATH"
+    ):
+        make("derricks:my/Crane-v0")
+    del gymnasium.registry["my/Crane-v0"]
+
+
+def test_of_many_ids_the_nearest_are_named():
+    with pytest.raises(InvalidInput, match=r"nearest first: Pendulum-v1, .* in all\)") as caught:
+        make("Pendulun-v1")
+    assert len(str(caught.value)) < 400
+
+
 def test_the_advised_wrapper_is_accepted():
     env = gymnasium.wrappers.FlattenObservation(Shaped(Dict({"a": LINE, "b": Box(0.0, 1.0, (3, 4))})))
     assert check_environment(env)[0].shape == (14,)

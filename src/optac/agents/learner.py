@@ -193,8 +193,8 @@ class Learner:
 
 def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
-    if seed < 0:
-        raise InvalidInput(f"seed={seed} must be at least 0")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0")
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     timeout = chosen.settings.step_timeout

@@ -14,7 +14,7 @@ def add_compare(commands: Any) -> None:
         "compare",
         "several algorithms and seeds on one problem, in parallel",
         _compare,
-        settings=True,
+        presets="practical (default) or theory",
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (

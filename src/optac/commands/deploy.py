@@ -28,6 +28,8 @@ def _enjoy(arguments: argparse.Namespace) -> None:
 
     file = arguments.video or Path("episode.mp4")
     if arguments.out is not None or arguments.video is None:
+        if arguments.out is not None:
+            arguments.out.mkdir(parents=True, exist_ok=True)
         file = (arguments.out or arguments.run_folder) / file
     made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=notice)
     if arguments.json:
@@ -54,7 +56,10 @@ def add_export(commands: Any) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from optac.experiments.deployment import export_policy
 
-    file = arguments.file if arguments.out is None else arguments.out / arguments.file
+    file = arguments.file
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        file = arguments.out / file
     made = export_policy(arguments.run_folder, file, on_notice=notice)
     if arguments.json:
         print_json(made)

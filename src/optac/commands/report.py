@@ -12,8 +12,10 @@ def add_report(commands: Any) -> None:
     parser = add_command(
         commands,
         "report",
-        "a page about runs, sweeps and comparisons; --out FILE.html (default: report.html)",
+        "a page about runs, sweeps and comparisons",
         _report,
+        out="the page (default: report.html)",
+        out_name="FILE.html",
     )
     parser.add_argument(
         "folders",

@@ -15,7 +15,11 @@ FOR_SWEPT = ("ray", "steps", "seeds", "environments", "preset")
 def add_reproduce(commands: Any) -> None:
     """Add `optac reproduce`."""
     parser = add_command(
-        commands, "reproduce", "run an experiment of the paper, or go on with it", _reproduce
+        commands,
+        "reproduce",
+        "run an experiment of the paper, or go on with it",
+        _reproduce,
+        out="where its rows or records go (default: results/NAME); trainings are at work in runs/table2",
     )
     parser.add_argument("experiment", metavar="NAME", help="a name from `optac list`, section experiments")
     parser.add_argument(
@@ -90,8 +94,12 @@ def _reproduce_swept(arguments: argparse.Namespace) -> int:
             minutes=arguments.minutes,
             watching=watching,
         )
-    places = {run.id: (work if run.id in missing else results) / run.id for run in sweep.runs}
-    standing = SweepStanding(results, tuple(run_standing(path) for path in places.values()))
+    # Of a run made here, its folder says more than its record: how many attempts it took.
+    made_here = {
+        run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "done"
+    }
+    places = [(work if run.id in made_here else results) / run.id for run in sweep.runs]
+    standing = SweepStanding(results, tuple(run_standing(path) for path in places))
     written = write_table2_page(results, arguments.steps)
     page = None if written is None else str(written.page)
     if arguments.json:

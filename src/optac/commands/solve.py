@@ -8,7 +8,9 @@ from optac.commands.subcommand import add_command, add_problem, print_json
 
 def add_solve(commands: Any) -> None:
     """Add `optac solve`."""
-    parser = add_command(commands, "solve", "run an algorithm on a problem", _solve, settings=True)
+    parser = add_command(
+        commands, "solve", "run an algorithm on a problem", _solve, presets="practical (default) or theory"
+    )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
         "examples:\n"

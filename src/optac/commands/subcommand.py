@@ -29,10 +29,11 @@ def add_command(
     help: str,
     run: Any,
     *,
-    settings: bool = False,
+    presets: str | None = None,
     out: str | None = "where to write (default: runs/<id>)",
+    out_name: str = "DIR",
 ) -> argparse.ArgumentParser:
-    """A subcommand with the options every subcommand has; with `settings` also --preset and --set.
+    """A subcommand with the options every subcommand has; with `presets`, their names, also --preset and --set.
 
     `out` says what --out is for; None where nothing is written.
     """
@@ -42,12 +43,12 @@ def add_command(
     parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
     if out is not None:
-        everywhere.add_argument("--out", type=folder, metavar="DIR", help=out)
+        everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     everywhere.add_argument("--quiet", action="store_true", help="no progress")
-    if settings:
+    if presets is not None:
         everywhere.add_argument(
-            "--preset", default=None, metavar="NAME", help="the set of defaults to start from"
+            "--preset", default=None, metavar="NAME", help=f"the set of defaults to start from: {presets}"
         )
         everywhere.add_argument(
             "--set",
@@ -55,7 +56,7 @@ def add_command(
             default=[],
             metavar="NAME=VALUE",
             dest="settings",
-            help="a setting by its Python keyword; repeatable",
+            help="a setting by its Python keyword, as `optac list` and the docs name them; repeatable",
         )
     return parser
 

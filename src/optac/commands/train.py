@@ -10,7 +10,9 @@ from optac.errors import InvalidInput
 
 def add_train(commands: Any) -> None:
     """Add `optac train`."""
-    parser = add_command(commands, "train", "train an agent in an environment", _train, settings=True)
+    parser = add_command(
+        commands, "train", "train an agent in an environment", _train, presets="default or paper"
+    )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
         "examples:\n"

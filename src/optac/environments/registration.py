@@ -4,6 +4,7 @@ import copy
 import os
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -61,8 +62,14 @@ def register_tasks() -> None:
 
 
 def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
-    """`gymnasium.make(name, **settings)`, with optac's errors and without HalfCheetah's model warning."""
+    """`gymnasium.make(name, **settings)`, with optac's errors and without HalfCheetah's model warning.
+
+    As there, `module:id` imports the module first, which is to register the id.
+    """
     register_tasks()
+    module, _, name = name.rpartition(":")
+    if module:
+        _import(module, name)
     try:
         spec = gymnasium.spec(name)
         env = gymnasium.make(_clean(spec), **settings)
@@ -83,6 +90,16 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 
         keep_log_on_the_console()
     return env
+
+
+def _import(module: str, name: str) -> None:
+    try:
+        import_module(module)
+    except ImportError as error:
+        raise InvalidInput(
+            f"the module {module!r} that is to register {name!r} cannot be imported: {error}; install it or put its "
+            "folder on PYTHONPATH"
+        ) from error
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:

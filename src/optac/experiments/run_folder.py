@@ -169,7 +169,9 @@ class RunFolder:
         return self
 
     def _busy(self, owner: str) -> RunFolderBusy:
-        return RunFolderBusy(f"{self.path} is in use by {owner}; wait until it ends or give another --out")
+        return RunFolderBusy(
+            f"{self.path} is in use by {owner}; wait until it ends, or begin another run in another folder"
+        )
 
     def check(self) -> None:
         """Called before every write: FencedOff where a newer attempt at the run has begun."""

@@ -206,13 +206,13 @@ class _Launcher:
         again = self.failures[run.id] <= self.retries
         if again:
             self.waiting.append(run)
+        why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
         # A run that will be tried again waits; one that died could not say so itself.
         if holder(self.path / run.id, besides=self.token) is None:
-            why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
             with contextlib.suppress(OptacError, OSError):
                 RunFolder.open(self.path / run.id).set_status("interrupted" if again else "failed", why)
         then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
-        self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt}): {outcome.why}; {then}")
+        self.watching.say(f"{run.id} {why.rstrip('.')}; {then}")
 
     def _stop(self) -> None:
         """Have what runs save and end; it goes on when the sweep is started again."""

@@ -72,9 +72,9 @@ def resume(
             raise InvalidInput(
                 f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
             )
+        _refuse_another(folder, config, found)
         if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
-        _refuse_another(folder, config, found)
         watching = Watching(on_row, show_progress, tensorboard)
         return run(folder, config, _chosen(config), make(config["environment"]), found, watching)
 
@@ -117,7 +117,10 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
     config = _config(folder)
     found = _newest(folder, on_notice)
     if found is None:
-        raise RunFailed(f"{folder.path} has not saved a checkpoint yet; `optac resume` it first")
+        raise RunFailed(
+            f"{folder.path} has not saved a checkpoint yet; let it train to its first, or `optac resume` it where it "
+            "was stopped"
+        )
     return folder, config, _learner(config, found)
 
 

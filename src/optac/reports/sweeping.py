@@ -42,7 +42,7 @@ def show_standing(standing: SweepStanding) -> None:
     show_table(headline(standing), columns(standing), [_cells(run) for run in standing.runs])
     for run in standing.runs:
         if run.state == "failed":
-            print(f"{run.id} failed: {run.why}")
+            print(f"{run.id}: {run.why}")
 
 
 def columns(standing: SweepStanding) -> list[str]:
@@ -95,7 +95,7 @@ def _live(path: Path) -> Iterator[Watching]:
     from rich.live import Live
 
     console = Console(stderr=True)
-    with Live(console=console, auto_refresh=False) as live:
+    with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def look() -> None:
             live.update(_table(sweep_standing(path), console.height - 5), refresh=True)
@@ -129,5 +129,7 @@ def _time_left(standing: SweepStanding) -> str:
     seconds = standing.seconds_left
     if seconds is None:
         return "; time left unknown"
+    if seconds < 90:
+        return f"; about {seconds:.0f} s left"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"; about {hours} h {minutes:02d} min left"
