@@ -56,7 +56,7 @@ def add_command(
             default=[],
             metavar="NAME=VALUE",
             dest="settings",
-            help="a setting by its Python keyword, as `optac list` and the docs name them; repeatable",
+            help="a setting by its Python keyword, as the docs name them; repeatable",
         )
     return parser
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from optac.agents.settings import CRFFSACSettings, describe
 from optac.commands.subcommand import add_command, notice, print_json
 from optac.errors import InvalidInput
 
@@ -18,7 +19,9 @@ def add_train(commands: Any) -> None:
         "examples:\n"
         "  optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000\n"
         "  optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2\n"
-        "  optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3"
+        "  optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3\n"
+        "  optac train my_envs:my/Crane-v0 --steps 50000        imports my_envs first, which registers the id\n\n"
+        "settings, as in --set batch_size=256:\n" + _listed_settings()
     )
     parser.add_argument(
         "environment",
@@ -31,6 +34,12 @@ def add_train(commands: Any) -> None:
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
     parser.add_argument("--seed", type=int, default=0, help="the agent's seed (default: 0)")
     _add_running(parser)
+
+
+def _listed_settings() -> str:
+    chosen_otherwise = ("preset", "bonus")  # by --preset and by --agent
+    rows = [row for row in describe(CRFFSACSettings) if row[0] not in chosen_otherwise]
+    return "\n".join(f"  {name:22} {text} [{default}]" for name, default, text in rows)
 
 
 def add_resume(commands: Any) -> None:

@@ -4,7 +4,6 @@
 def everything() -> dict[str, dict[str, str]]:
     """Sections of name → one line. Loads neither JAX nor MuJoCo."""
     from optac.agents.catalogue import AGENTS
-    from optac.agents.settings import CRFFSACSettings, describe
     from optac.algorithms.catalogue import ALGORITHMS
     from optac.environments.registration import TASKS
     from optac.experiments.reproducing import EXPERIMENTS, SWEPT
@@ -16,11 +15,6 @@ def everything() -> dict[str, dict[str, str]]:
         },
         "algorithms": {name: line for name, (_, line) in ALGORITHMS.items()},
         "agents": dict(AGENTS),
-        "settings of the agents": {
-            name: f"{text} [{default}]"
-            for name, default, text in describe(CRFFSACSettings)
-            if name != "bonus"
-        },
         "environments": {name: task.summary for name, task in TASKS.items()},
         "experiments": {name: experiment.summary for name, experiment in EXPERIMENTS.items()}
         | {name: experiment.summary for name, experiment in SWEPT.items()},
