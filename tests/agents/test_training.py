@@ -535,7 +535,7 @@ def killed_while_training(child: "subprocess.Popen[str]", run: Path, *, rows: in
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 def test_thirty_kills_at_random_moments_of_training_change_nothing(tmp_path: Path) -> None:
-    steps = 40_000
+    steps = 15_000
     whole = started("sac", tmp_path / "whole", steps=steps)
     moments, run = np.random.default_rng(0), tmp_path / "run"
     words = ("train", ENV, "--agent", "sac", "--steps", steps, "--seed", 1, "--out", run, "--json")
