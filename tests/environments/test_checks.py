@@ -74,6 +74,10 @@ def test_a_module_that_registers_an_id_is_imported_for_it(tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
     assert make("cranes:my/Crane-v0").spec.id == "my/Crane-v0"
     assert make("optac.environments:optac/Pendulum-v0").spec.id == "optac/Pendulum-v0"
+    (tmp_path / "broken.py").write_text("nonsense")
+    for module in ("broken", ".relative"):
+        with pytest.raises(InvalidInput, match="cannot be imported"):
+            make(f"{module}:my/Crane-v0")
     with pytest.raises(
         InvalidInput, match=r"module 'derricks' that is to register 'my/Crane-v0'.*PYTHONPATH"
     ):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -226,13 +227,14 @@ def test_time_left_is_what_is_left_at_the_speeds_measured() -> None:
 class Elsewhere:
     """An executor whose attempts all die, and which has no room when first asked."""
 
-    def __init__(self, room: list[int]) -> None:
-        self.room, self.tasks, self.closed = room, list[Task](), False
+    def __init__(self, room: list[int], on_start: Callable[[Task], None] = lambda task: None) -> None:
+        self.room, self.on_start, self.tasks, self.closed = room, on_start, list[Task](), False
 
     def free(self) -> int:
         return self.room.pop(0) if len(self.room) > 1 else self.room[0]
 
     def start(self, task: Task) -> None:
+        self.on_start(task)
         self.tasks.append(task)
 
     def ended(self, seconds: int | float) -> list[Outcome]:
@@ -264,6 +266,38 @@ def test_a_run_that_is_to_be_tried_again_waits() -> None:
 
     run_sweep(sweep, Path("runs/locks"), Elsewhere([1]), retries=1, watching=Watching(look=look))
     assert states == ["waiting", "waiting", "failed", "failed"]
+
+
+def test_a_run_that_finished_before_its_worker_died_has_finished() -> None:
+    handed: list[Path] = []
+    executor = Elsewhere([2], on_start=lambda task: RunFolder.open(task.path).set_status("finished"))
+    watching = Watching(finished=handed.append)
+    standing = run_sweep(locks(seeds=1), Path("runs/locks"), executor, retries=0, watching=watching)
+    assert [run.state for run in standing.runs] == ["done", "done"] and len(handed) == 2
+
+
+def test_a_worker_that_cannot_be_started_is_a_failed_attempt_and_the_rest_go_on() -> None:
+    refused: list[str] = []
+
+    def refuse_the_first(task: Task) -> None:
+        if not refused:
+            refused.append(task.run)
+            raise OSError(28, "No space left on device")
+
+    standing = run_sweep(
+        locks(seeds=1), Path("runs/locks"), Elsewhere([2], on_start=refuse_the_first), retries=0
+    )
+    whys = {run.id: run.why for run in standing.runs}
+    assert "could not be started" in str(whys.pop(refused[0])) and "No space left" not in str(whys)
+
+
+def test_an_attempt_damaged_while_it_runs_stops_no_other() -> None:
+    def damage(task: Task) -> None:
+        (Path(task.path) / "attempts").mkdir()
+        (Path(task.path) / "attempts" / "000001.json").touch()
+
+    standing = run_sweep(locks(seeds=1), Path("runs/locks"), Elsewhere([2], on_start=damage), retries=1)
+    assert [run.state for run in standing.runs] == ["failed", "failed"]
 
 
 def test_a_cluster_without_a_core_is_waited_for_and_said_once() -> None:
@@ -346,7 +380,7 @@ def test_a_worker_whose_launcher_died_before_it_could_look_ends() -> None:
 
 def test_an_error_as_long_as_a_book_reaches_the_launcher() -> None:
     task = Task("run", "path", 1, "launcher", "here")
-    outcome = Outcome.of(task, "failed", why="x" * 10**6, notices=("y" * 10**6,) * 100)
+    outcome = Outcome.of(task, "failed", why="😀" * 10**6, notices=("φ" * 10**6,) * 100)
     assert len(outcome.to_json()) < 2**16
 
 

@@ -30,20 +30,19 @@ def add_command(
     run: Any,
     *,
     presets: str | None = None,
-    out: str | None = "where to write (default: runs/<id>)",
+    out: str = "where to write (default: runs/<id>)",
     out_name: str = "DIR",
 ) -> argparse.ArgumentParser:
     """A subcommand with the options every subcommand has; with `presets`, their names, also --preset and --set.
 
-    `out` says what --out is for; None where nothing is written.
+    `out` says what --out is for.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=help, description=help[0].upper() + help[1:]
     )
     parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
-    if out is not None:
-        everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)
+    everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     everywhere.add_argument("--quiet", action="store_true", help="no progress")
     if presets is not None:
@@ -69,6 +68,15 @@ def notice(text: str) -> None:
 def print_json(value: Any) -> None:
     """The one object that --json promises."""
     print(json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item)))
+
+
+def write_answer(out: Path | None, name: str, value: Any) -> None:
+    """The object that --json prints as a file in --out, where that is given."""
+    if out is not None:
+        from optac.experiments.run_folder import write_json
+
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / name, value)
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, notice, print_json
+from optac.commands.subcommand import add_command, notice, print_json, write_answer
 
 
 def add_sweep(commands: Any) -> None:
@@ -15,7 +15,7 @@ def add_sweep(commands: Any) -> None:
     parser.epilog = (
         "The same command goes on where it stopped, and may run twice at once on one folder.\n\nexamples:\n"
         "  optac sweep cheetah.toml --dry-run          the runs, without running them\n"
-        "  optac sweep cheetah.toml --jobs 2           two at a time, one core each\n"
+        "  optac sweep cheetah.toml --jobs 2           two at a time, one thread each\n"
         "  optac sweep cheetah.toml --ray 10.0.0.1:6379 --out /shared/cheetah"
     )
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (see docs/sweeps.md)")
@@ -84,7 +84,13 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def add_status(commands: Any) -> None:
     """Add `optac status`."""
-    parser = add_command(commands, "status", "what a sweep has done and is doing", _status, out=None)
+    parser = add_command(
+        commands,
+        "status",
+        "what a sweep has done and is doing",
+        _status,
+        out="also write it to standing.json there",
+    )
     parser.add_argument("sweep_folder", type=Path, metavar="DIR", help="the sweep's folder")
 
 
@@ -93,6 +99,7 @@ def _status(arguments: argparse.Namespace) -> None:
     from optac.reports.sweeping import show_standing, standing_json
 
     standing = sweep_standing(arguments.sweep_folder)
+    write_answer(arguments.out, "standing.json", standing_json(standing))
     if arguments.json:
         print_json(standing_json(standing))
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.agents.settings import CRFFSACSettings, describe
-from optac.commands.subcommand import add_command, notice, print_json
+from optac.commands.subcommand import add_command, notice, print_json, write_answer
 from optac.errors import InvalidInput
 
 
@@ -164,11 +164,7 @@ def _eval(arguments: argparse.Namespace) -> None:
     result = evaluate(
         arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice
     )
-    if arguments.out is not None:
-        from optac.experiments.run_folder import write_json
-
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.out / "eval.json", result.summary())
+    write_answer(arguments.out, "eval.json", result.summary())
     if arguments.json:
         print_json(result.summary())
     else:

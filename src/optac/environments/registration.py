@@ -95,10 +95,10 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 def _import(module: str, name: str) -> None:
     try:
         import_module(module)
-    except ImportError as error:
+    except Exception as error:  # whatever a user's module may raise
         raise InvalidInput(
-            f"the module {module!r} that is to register {name!r} cannot be imported: {error}; install it or put its "
-            "folder on PYTHONPATH"
+            f"the module {module!r} that is to register {name!r} cannot be imported: {type(error).__name__}: {error}; "
+            "mend it, install it, or put its folder on PYTHONPATH"
         ) from error
 
 

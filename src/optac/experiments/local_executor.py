@@ -1,4 +1,4 @@
-"""Attempts at runs as processes of this machine, one core each."""
+"""Attempts at runs as processes of this machine, one thread each."""
 
 import os
 import signal

@@ -42,8 +42,7 @@ def is_published(run: str, results: Path) -> bool:
     path = results / run
     if not (path / "config.json").exists():
         return False
-    status = RunFolder.open(path).status
-    return status is not None and status.state == "finished"
+    return RunFolder.open(path).is_finished
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -259,6 +259,12 @@ class RunFolder:
             )
         return Status(said["state"], said.get("why"))
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has ended as it should."""
+        status = self.status
+        return status is not None and status.state == "finished"
+
     def _complete_rows(self) -> tuple[list[Row], list[int]]:
         if not self.metrics_path.exists():
             return [], []

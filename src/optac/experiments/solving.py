@@ -106,9 +106,10 @@ def _determining(config: SolveConfig, run: PreparedRun) -> dict[str, Any]:
 
 def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> None:
     """Run an unfinished solve again: it keeps no checkpoint, so from its first iteration. A finished one stays."""
+    if folder.is_finished:  # it may lie where nothing can be written
+        return
     with folder:
-        status = folder.status
-        if status is not None and status.state == "finished":
+        if folder.is_finished:  # meanwhile
             return
         config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
         run = _prepared(config, problem_of(config))

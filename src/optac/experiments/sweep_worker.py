@@ -19,7 +19,7 @@ from optac.experiments.launcher_watch import end_with
 from optac.experiments.lease import Claim, FencedOff, RunFolderBusy
 from optac.experiments.run_folder import RunFolder
 
-MOST_CHARACTERS: Final = 2_000
+MOST_CHARACTERS: Final = 800
 MOST_NOTICES: Final = 5
 
 State = Literal["finished", "failed", "interrupted", "superseded", "died"]

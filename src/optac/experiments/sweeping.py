@@ -152,7 +152,7 @@ class _Launcher:
         for run in list(self.waiting):
             try:
                 later |= self._start_if_it_can_be(run)
-            except (OptacError, OSError) as error:
+            except OptacError as error:
                 self.waiting.remove(run)
                 self.watching.say(f"{run.id} is damaged and left alone: {error}")
         return later
@@ -161,7 +161,7 @@ class _Launcher:
         """Whether the run has to wait, for another launcher that holds it or for room."""
         # In this order: who held it at the first question and has let go at the second has finished it by then.
         held = holder(self.path / run.id, besides=self.token) is not None
-        if _is_finished(self.path / run.id):
+        if RunFolder.open(self.path / run.id).is_finished:
             self.waiting.remove(run)
             return False
         if held:
@@ -187,13 +187,17 @@ class _Launcher:
         )
         self.waiting.remove(run)
         self.running[run.id] = run
-        self.executor.start(task)
+        try:
+            self.executor.start(task)
+        except OSError as error:  # no process, no memory, no room for its standard error
+            self._take(Outcome.of(task, "died", why=f"it could not be started: {error}"))
 
     def _take(self, outcome: Outcome) -> None:
         run = self.running.pop(outcome.run)
         for notice in outcome.notices:
             self.watching.say(f"{run.id}: {notice}")
-        if outcome.state == "finished":
+        # A worker may die after its last word to the folder and before that to the launcher.
+        if outcome.state == "finished" or _has_finished(self.path / run.id):
             self.watching.say(f"{run.id} finished (attempt {outcome.attempt})")
             self.watching.finished(self.path / run.id)
         elif outcome.state == "superseded":
@@ -208,8 +212,8 @@ class _Launcher:
             self.waiting.append(run)
         why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
         # A run that will be tried again waits; one that died could not say so itself.
-        if holder(self.path / run.id, besides=self.token) is None:
-            with contextlib.suppress(OptacError, OSError):
+        with contextlib.suppress(OptacError, OSError):
+            if holder(self.path / run.id, besides=self.token) is None:
                 RunFolder.open(self.path / run.id).set_status("interrupted" if again else "failed", why)
         then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
         self.watching.say(f"{run.id} {why.rstrip('.')}; {then}")
@@ -218,7 +222,7 @@ class _Launcher:
         """Have what runs save and end; it goes on when the sweep is started again."""
         for outcome in self.executor.stop():
             run = self.running.pop(outcome.run)
-            if outcome.state == "finished":
+            if outcome.state == "finished" or _has_finished(self.path / run.id):
                 self.watching.finished(self.path / run.id)
             self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt})")
 
@@ -251,6 +255,9 @@ def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | N
     return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
 
 
-def _is_finished(run: Path) -> bool:
-    status = RunFolder.open(run).status
-    return status is not None and status.state == "finished"
+def _has_finished(run: Path) -> bool:
+    """Whether a run has finished, as far as its folder can be read."""
+    try:
+        return RunFolder.open(run).is_finished
+    except (OptacError, OSError):
+        return False
