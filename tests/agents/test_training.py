@@ -467,14 +467,15 @@ sys.exit(main(sys.argv[2:]))
 CHILDREN: list["subprocess.Popen[str]"] = []
 
 
-def process(*words: object, **more: Any) -> "subprocess.Popen[str]":
-    arguments = [sys.executable, "-c", RUN, str(HERE), *command(*words)]
+def process(*words: object, under: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
+    """The command in a process of its own, started by another command where `under` names one."""
+    arguments = [*under, sys.executable, "-c", RUN, str(HERE), *command(*words)]
     # Its own cache of compiled code: a killed process may leave a torn file there.
     own_cache = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": os.environ["JAX_COMPILATION_CACHE_DIR"] + "-killed"
     }
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    CHILDREN.append(subprocess.Popen(arguments, env=own_cache, **pipes, **more))
+    CHILDREN.append(subprocess.Popen(arguments, env=own_cache, **pipes))
     return CHILDREN[-1]
 
 
@@ -603,11 +604,21 @@ def test_a_signalled_process_exits_with_its_code(number: int, code: int, tmp_pat
 
 @pytest.mark.slow
 def test_one_core_and_two_give_the_same_parameters(tmp_path: Path) -> None:
-    hashes = []
-    for cores in ({0}, os.sched_getaffinity(0)):
-        out = tmp_path / str(len(cores))
-        words = ("train", ENV, "--agent", "sac", "--steps", 500, "--out", out, "--json")
-        child = process(*words, preexec_fn=lambda cores=cores: os.sched_setaffinity(0, cores))
+    hashes, all_cores = [], sorted(os.sched_getaffinity(0))
+    assert len(all_cores) > 1, "this process may use one core only: start it without taskset"
+    for cores in (all_cores[:1], all_cores):
+        words = (
+            "train",
+            ENV,
+            "--agent",
+            "sac",
+            "--steps",
+            500,
+            "--out",
+            tmp_path / str(len(cores)),
+            "--json",
+        )
+        child = process(*words, under=("taskset", "-c", ",".join(map(str, cores))))
         said, errors = child.communicate()
         assert child.returncode == 0, errors
         hashes.append(json.loads(said)["parameters_sha256"])
@@ -636,12 +647,8 @@ def test_a_full_disk_ends_the_run_and_with_more_room_it_ends_as_if_undisturbed(t
 
 @pytest.mark.slow
 def test_a_limit_on_file_sizes_ends_the_run_with_a_clear_error(tmp_path: Path) -> None:
-    import resource
-
-    child = process(
-        *("train", ENV, "--agent", "sac", "--steps", 500, "--out", tmp_path / "run"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)),
-    )
+    words = ("train", ENV, "--agent", "sac", "--steps", 500, "--out", tmp_path / "run")
+    child = process(*words, under=("prlimit", "--fsize=4000"))
     _, errors = child.communicate()
     assert child.returncode == 1, errors
     assert errors.splitlines()[-1].startswith("optac: error: ")
