@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from optac.commands.subcommand import add_command, print_json
+from optac.commands.subcommand import add_command, into, print_json
 from optac.errors import unknown_name
 
 
@@ -32,8 +32,7 @@ def _bench(arguments: argparse.Namespace) -> None:
         measured, show = BENCHES[name](arguments)
         results[name] = measured
         if arguments.out:
-            arguments.out.mkdir(parents=True, exist_ok=True)
-            (arguments.out / f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
+            into(arguments.out, f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
         if not arguments.json:
             show(measured)
     if arguments.json:

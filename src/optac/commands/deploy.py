@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, notice, print_json
+from optac.commands.subcommand import add_command, into, notice, print_json
 
 
 def add_enjoy(commands: Any) -> None:
@@ -26,11 +26,10 @@ def add_enjoy(commands: Any) -> None:
 def _enjoy(arguments: argparse.Namespace) -> None:
     from optac.experiments.deployment import film
 
-    file = arguments.video or Path("episode.mp4")
-    if arguments.out is not None or arguments.video is None:
-        if arguments.out is not None:
-            arguments.out.mkdir(parents=True, exist_ok=True)
-        file = (arguments.out or arguments.run_folder) / file
+    if arguments.out is not None:
+        file = into(arguments.out, arguments.video or "episode.mp4")
+    else:
+        file = arguments.video or arguments.run_folder / "episode.mp4"
     made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=notice)
     if arguments.json:
         print_json(made)
@@ -56,10 +55,7 @@ def add_export(commands: Any) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from optac.experiments.deployment import export_policy
 
-    file = arguments.file
-    if arguments.out is not None:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        file = arguments.out / file
+    file = arguments.file if arguments.out is None else into(arguments.out, arguments.file)
     made = export_policy(arguments.run_folder, file, on_notice=notice)
     if arguments.json:
         print_json(made)

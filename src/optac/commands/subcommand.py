@@ -75,8 +75,13 @@ def write_answer(out: Path | None, name: str, value: Any) -> None:
     if out is not None:
         from optac.experiments.run_folder import write_json
 
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(out / name, value)
+        write_json(into(out, name), value)
+
+
+def into(out: Path, name: Path | str) -> Path:
+    """A file in the folder of --out, which is made where it is not there."""
+    out.mkdir(parents=True, exist_ok=True)
+    return out / name
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:

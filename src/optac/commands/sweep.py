@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, notice, print_json, write_answer
+from optac.commands.subcommand import add_command, print_json, write_answer
 
 
 def add_sweep(commands: Any) -> None:
@@ -62,19 +62,15 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         standing = SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
     else:
-        try:
-            with watched(path, quiet=arguments.quiet or arguments.json) as watching:
-                standing = run_sweep(
-                    sweep,
-                    path,
-                    executor_of(arguments),
-                    retries=arguments.retries,
-                    minutes=arguments.minutes,
-                    watching=watching,
-                )
-        except KeyboardInterrupt:
-            notice(f"what ran in {path} is saved; the same command goes on")
-            raise
+        with watched(path, quiet=arguments.quiet or arguments.json) as watching:
+            standing = run_sweep(
+                sweep,
+                path,
+                executor_of(arguments),
+                retries=arguments.retries,
+                minutes=arguments.minutes,
+                watching=watching,
+            )
     if arguments.json:
         print_json(standing_json(standing))
     else:

@@ -13,7 +13,12 @@ VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymn
 
 def provenance(command: str) -> dict[str, Any]:
     """The command that regenerates a result, the versions it ran with, the source's commit (None outside a clone)."""
-    return {"command": command, "commit": source_commit(), "versions": versions()}
+    return {"command": command, **made_by()}
+
+
+def made_by() -> dict[str, Any]:
+    """The commit and the versions at work in this process."""
+    return {"commit": source_commit(), "versions": versions()}
 
 
 def versions() -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
 from optac.experiments.lease import Claim, Lease, RunFolderBusy, holder, newest_attempt
-from optac.experiments.provenance import source_commit, versions
+from optac.experiments.provenance import made_by, versions
 
 __all__ = [
     "Row",
@@ -197,7 +197,7 @@ class RunFolder:
     def note_beginning(self) -> None:
         """Say in config.json with which commit and versions the run begins: a sweep lays it out long before."""
         self.check()
-        write_json(self.config_path, {**self.config, "commit": source_commit(), "versions": versions()})
+        write_json(self.config_path, {**self.config, **made_by()})
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add one row to the metrics, in one write."""

@@ -65,8 +65,7 @@ def resume(
     config = _config(folder)
     with folder:
         found = _newest(folder, on_notice)
-        status = folder.status
-        ended = status is not None and status.state == "finished"
+        ended = folder.is_finished
         if ended and found is None:
             again = config.get("command", "optac train makes it again")
             raise InvalidInput(

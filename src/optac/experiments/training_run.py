@@ -22,7 +22,7 @@ from optac.agents.training_loop import train as run_loop
 from optac.environments import make
 from optac.errors import RunFailed, Terminated
 from optac.experiments.lease import FencedOff
-from optac.experiments.provenance import source_commit, versions
+from optac.experiments.provenance import made_by
 from optac.experiments.run_folder import RunFolder, write_json
 from optac.experiments.tensorboard import event_writer
 from optac.experiments.training_result import TrainingResult
@@ -61,8 +61,7 @@ def run(
         with _signals() as caught:
             result = _train(folder, config, chosen, env, found, watching, caught)
         folder.check()
-        made_by = {"commit": source_commit(), "versions": versions()}
-        write_json(folder.path / "result.json", {**result.record(), **made_by})
+        write_json(folder.path / "result.json", {**result.record(), **made_by()})
         folder.set_status("finished")
         return result
     except FencedOff:

@@ -52,17 +52,18 @@ def _title(measured: dict[str, Any]) -> str:
 
 def _speeds(measured: dict[str, Any]) -> list[list[str]]:
     return [
-        [NAMES[name], _spread([answer["steps"] / answer["seconds"] for answer in answers], digits=1)]
+        [NAMES[name], spread([answer["steps"] / answer["seconds"] for answer in answers], digits=1)]
         for name, answers in measured["answers"].items()
     ]
 
 
 def _figures(measured: dict[str, Any]) -> list[list[str]]:
     return [
-        [name, _spread(values, digits=2), f"≥ {AIMS[name]}" if name in AIMS else ""]
+        [name, spread(values, digits=2), f"≥ {AIMS[name]}" if name in AIMS else ""]
         for name, values in measured["ratios"].items()
     ]
 
 
-def _spread(values: list[float], digits: int) -> str:
+def spread(values: list[float], digits: int) -> str:
+    """Median, least and most."""
     return f"{median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"

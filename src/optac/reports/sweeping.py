@@ -60,13 +60,17 @@ def headline(standing: SweepStanding) -> str:
 @contextmanager
 def watched(path: Path, *, quiet: bool) -> Iterator[Watching]:
     """Shows a sweep while it runs: a live table on a terminal's standard error, else lines; nothing when quiet."""
-    if quiet:
-        yield Watching(say=_say_what_is_wrong)
-    elif sys.stderr.isatty():
-        with _live(path) as watching:
-            yield watching
-    else:
-        yield _lines(path)
+    try:
+        if quiet:
+            yield Watching(say=_say_what_is_wrong)
+        elif sys.stderr.isatty():
+            with _live(path) as watching:
+                yield watching
+        else:
+            yield _lines(path)
+    except KeyboardInterrupt:
+        _say(f"what ran in {path} is saved; the same command goes on")
+        raise
 
 
 def _say(text: str) -> None:
