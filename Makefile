@@ -21,7 +21,7 @@ demo: $(STAMP)  ## the whole story in about three minutes
 	$(BIN)/optac demo
 
 table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the rows under results/table2
-	$(BIN)/python -m optac.reports.table2 results/table2
+	$(BIN)/python -m optac.studies.table2.report results/table2
 
 test: $(STAMP)  ## the default tests, under eight minutes on two cores
 	$(PYTEST)
@@ -43,7 +43,7 @@ test-browser: $(STAMP)  ## the report page in a real browser; needs chromium (De
 
 test-ray: $(STAMP)  ## sweeps on a two-node Ray cluster on this machine
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
-	$(BIN)/python -m pytest -m ray tests/agents/test_sweep_ray.py  # alone: Ray forks, which JAX in this process forbids
+	$(BIN)/python -m pytest -m ray tests/sweeps/test_ray.py  # alone: Ray forks, which JAX in this process forbids
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .

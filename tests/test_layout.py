@@ -15,8 +15,9 @@ ORDER = [
     ["algorithms"],
     ["environments"],
     ["agents"],
-    ["experiments"],
-    ["reports"],
+    ["runs"],
+    ["sweeps"],
+    ["report", "studies"],
     ["commands"],
     ["cli"],
 ]
@@ -61,8 +62,8 @@ def test_every_import_points_up() -> None:
     assert wrong == []
 
 
-def test_reports_import_no_algorithm_and_no_agent() -> None:
-    for path in (SOURCE / "reports").rglob("*.py"):
+def test_the_report_imports_no_algorithm_and_no_agent() -> None:
+    for path in (SOURCE / "report").rglob("*.py"):
         assert not imported_packages(path) & {"algorithms", "agents", "models", "oracles"}, path
 
 

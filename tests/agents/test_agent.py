@@ -11,12 +11,12 @@ from gymnasium.spaces import Box, Dict, Discrete
 from threadpoolctl import threadpool_info
 
 import optac
-from optac.agents import checkpoint
 from optac.agents.agent import Agent
-from optac.agents.checkpoint import CheckpointCorrupt
-from optac.agents.store import ResumeWarning
+from optac.agents.training import checkpoint
+from optac.agents.training.checkpoint import CheckpointCorrupt
+from optac.agents.training.store import ResumeWarning
 from optac.errors import InvalidInput, OptacError, RunFailed
-from optac.experiments.training import train
+from optac.runs.training import train
 
 TINY = {
     "width": 8,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optac.agents import checkpoint
-from optac.agents.checkpoint import CheckpointCorrupt
+from optac.agents.training import checkpoint
+from optac.agents.training.checkpoint import CheckpointCorrupt
 from optac.errors import InvalidInput, RunFailed
 
 ARRAYS = {"weight": np.arange(12, dtype=np.float32).reshape(3, 4), "scalar": np.float32(3.5)}
@@ -198,7 +198,7 @@ KILLED_SAVES = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from optac.agents import checkpoint
+from optac.agents.training import checkpoint
 
 arrays, rows = {"weight": np.ones(9, np.float32)}, {"reward": np.ones(5, np.float32)}
 

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from jax.scipy.stats import norm
 
-from optac.agents import squashed_gaussian
-from optac.agents.bonus import elliptical_bonus, inverse_root
-from optac.agents.features import fourier_layer, next_state_loss, transition_model
-from optac.agents.host_policy import HostPolicy
-from optac.agents.networks import MLP, Linear, each, elu, ensemble, mlp, towards
-from optac.agents.replay import Replay
-from optac.agents.soft_actor_critic import (
+from optac.agents.parts import squashed_gaussian
+from optac.agents.parts.bonus import elliptical_bonus, inverse_root
+from optac.agents.parts.features import fourier_layer, next_state_loss, transition_model
+from optac.agents.parts.networks import MLP, Linear, each, elu, ensemble, mlp, towards
+from optac.agents.parts.replay import Replay
+from optac.agents.parts.soft_actor_critic import (
     Transitions,
     actor_loss,
     critic_loss,
     soft_target,
     temperature_loss,
 )
-from optac.agents.statistics import RunningMoments, Statistics
+from optac.agents.parts.statistics import RunningMoments, Statistics
+from optac.agents.training.host_policy import HostPolicy
 
 
 def test_soft_target_takes_the_lower_critic_and_stops_at_a_termination() -> None:

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from optac.agents import crffsac, sac, squashed_gaussian
-from optac.agents.features import features, next_state_loss
+from optac.agents import crffsac, sac
+from optac.agents.parts import squashed_gaussian
+from optac.agents.parts.features import features, next_state_loss
+from optac.agents.parts.soft_actor_critic import Transitions, adam_step, critic_loss, soft_target
+from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import CRFFSACSettings, SACSettings, choose
-from optac.agents.soft_actor_critic import Transitions, adam_step, critic_loss, soft_target
-from optac.agents.statistics import Statistics
 
 SMALL = {"width": 8, "batch_size": 16}
 OBS, ACT, BATCH = 3, 2, 16

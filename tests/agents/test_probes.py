@@ -10,7 +10,7 @@ import pytest
 import optac
 from optac.agents import crffsac, sac
 from optac.agents.agent import Agent
-from optac.agents.features import features
+from optac.agents.parts.features import features
 
 QUICK = {
     "width": 32,

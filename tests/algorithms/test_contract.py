@@ -9,7 +9,7 @@ import pytest
 import optac
 from optac.algorithms import ALGORITHMS
 from optac.algorithms.catalogue import REWARD_FREE, load_algorithm, traits
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP
 

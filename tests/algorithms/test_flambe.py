@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms.elliptical_planner import elliptical_planner, planner_bound
+from optac.algorithms.parts.elliptical_planner import elliptical_planner, planner_bound
 from optac.mdp.values import occupancies
 from tests.random_problems import model_of, random_problem
 

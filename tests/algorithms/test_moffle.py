@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms.class_regression import class_regression, fitted_q_iteration
-from optac.algorithms.min_max_features import explained_forms, learn_feature
+from optac.algorithms.parts.class_regression import class_regression, fitted_q_iteration
+from optac.algorithms.parts.min_max_features import explained_forms, learn_feature
 from optac.errors import InvalidInput
 from optac.models import truth_among_decoys
 from tests.random_problems import random_problem

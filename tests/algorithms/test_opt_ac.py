@@ -7,7 +7,7 @@ import pytest
 
 import optac
 from optac.algorithms import opt_ac
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
 from optac.mdp import make_problem
 from optac.mdp.sampling import Trajectories
 from optac.models import LowRankModel, TransitionData

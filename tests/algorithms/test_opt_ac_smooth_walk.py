@@ -8,8 +8,8 @@ import pytest
 import optac
 from optac.cli import main
 from optac.errors import InvalidInput
+from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.grid import GridPolicy
-from optac.mdp.smooth_walk import SmoothWalk
 from optac.models import FourierChoice, walk_among_decoys
 from optac.oracles import evaluate, evaluate_by_regression
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optac.algorithms import opt_ac
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
 from optac.mdp import make_problem
 from optac.mdp.values import occupancies, policy_q_values, policy_values
 from optac.models.simplex import SimplexClass

@@ -4,8 +4,8 @@ import numpy as np
 
 import optac
 from optac.algorithms import raffle
-from optac.algorithms.elliptical import elliptical_bonus
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.elliptical import elliptical_bonus
 from optac.oracles import plan
 from tests.random_problems import model_of, random_problem
 

@@ -7,8 +7,8 @@ import pytest
 
 import optac
 from optac.algorithms import rep_ucb
-from optac.algorithms.elliptical import elliptical_bonus
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.elliptical import elliptical_bonus
 from optac.mdp.sampling import Trajectories
 from optac.models import LowRankModel, TransitionData
 

@@ -5,7 +5,7 @@ import pytest
 
 import optac
 from optac.algorithms import ALGORITHMS
-from optac.algorithms.loop import prepare
+from optac.algorithms.loop.run import prepare
 from optac.errors import InvalidInput
 from optac.mdp.values import occupancies
 from tests.random_problems import random_problem

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms.loop import prepare
-from optac.algorithms.robust_spanner import robust_spanner
+from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.robust_spanner import robust_spanner
 from optac.algorithms.spanrl import psdp
 from optac.mdp import LowRankMDP
 from tests.random_problems import random_policy, random_problem

@@ -3,7 +3,7 @@ import pytest
 
 from optac.errors import InvalidInput
 from optac.mdp import FAMILIES, make_problem
-from optac.mdp.locks import good_actions
+from optac.mdp.families.locks import good_actions
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -5,10 +5,10 @@ import pytest
 
 import optac
 from optac.errors import InvalidInput
+from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.grid import Grid
 from optac.mdp.noise import BumpNoise, GaussianNoise
 from optac.mdp.policies import uniform_policy
-from optac.mdp.smooth_walk import SmoothWalk
 
 NOISES = [
     BumpNoise(1, 0.25, 3),

@@ -9,16 +9,16 @@ import gymnasium
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents import checkpoint, snapshot
 from optac.agents.algorithm import algorithm
-from optac.agents.checkpoint import Checkpoint
-from optac.agents.environment_calls import Env
-from optac.agents.learner import begin
-from optac.agents.progress import Progress
 from optac.agents.settings import CRFFSACSettings, SACSettings, choose
-from optac.agents.store import learner_of
-from optac.agents.threads import limit_threads
-from optac.agents.training_loop import Row, train
+from optac.agents.training import checkpoint, snapshot
+from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.environment_calls import Env
+from optac.agents.training.learner import begin
+from optac.agents.training.loop import Row, train
+from optac.agents.training.progress import Progress
+from optac.agents.training.store import learner_of
+from optac.agents.training.threads import limit_threads
 from optac.environments import make
 from optac.errors import InvalidInput
 

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from optac.agents import crffsac, sac
+from optac.agents.parts.soft_actor_critic import SoftState, Transitions
+from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import CRFFSACSettings, SACSettings
-from optac.agents.soft_actor_critic import SoftState, Transitions
-from optac.agents.statistics import Statistics
 
 State = SoftState
 Name = Literal["sac", "crffsac", "crffsac-bonus"]

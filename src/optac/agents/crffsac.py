@@ -19,8 +19,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from optac.agents.bonus import elliptical_bonus, inverse_root
-from optac.agents.features import (
+from optac.agents.parts.bonus import elliptical_bonus, inverse_root
+from optac.agents.parts.features import (
     FourierLayer,
     TransitionModel,
     features,
@@ -28,10 +28,10 @@ from optac.agents.features import (
     next_state_loss,
     transition_model,
 )
-from optac.agents.networks import MLP, each, ensemble, mlp, towards
+from optac.agents.parts.networks import MLP, each, ensemble, mlp, towards
+from optac.agents.parts.soft_actor_critic import SoftState, Transitions, adam_step, soft_state, soft_update
+from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import CRFFSACSettings
-from optac.agents.soft_actor_critic import SoftState, Transitions, adam_step, soft_state, soft_update
-from optac.agents.statistics import Statistics
 
 
 class State(SoftState):

@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from optac.agents.networks import MLP, each, ensemble, mlp
+from optac.agents.parts.networks import MLP, each, ensemble, mlp
+from optac.agents.parts.soft_actor_critic import SoftInfo as Info
+from optac.agents.parts.soft_actor_critic import SoftState as State
+from optac.agents.parts.soft_actor_critic import Transitions, soft_state, soft_update
+from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import SACSettings
-from optac.agents.soft_actor_critic import SoftInfo as Info
-from optac.agents.soft_actor_critic import SoftState as State
-from optac.agents.soft_actor_critic import Transitions, soft_state, soft_update
-from optac.agents.statistics import Statistics
 
 
 def init(settings: SACSettings, obs: int, act: int, *, key: PRNGKeyArray) -> State:

@@ -10,9 +10,9 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.learnt import Learnt
-from optac.algorithms.states import AlgorithmState
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt
+from optac.algorithms.loop.states import AlgorithmState
 from optac.errors import unknown_name
 
 ALGORITHMS: Mapping[str, tuple[str, str]] = {

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.states import TableState as State
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.states import TableState as State
 from optac.models import LowRankModel, SimplexClass
 from optac.models.data import add_transitions
 from optac.oracles import maximum_likelihood, plan

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optac.algorithms.elliptical_planner import elliptical_planner
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.learnt import Learnt, learnt_model
-from optac.algorithms.policy_cover import Cover, play_cover, uniform_after
-from optac.algorithms.states import AlgorithmState, no_counts
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt, learnt_model
+from optac.algorithms.loop.states import AlgorithmState, no_counts
+from optac.algorithms.parts.elliptical_planner import elliptical_planner
+from optac.algorithms.parts.policy_cover import Cover, play_cover, uniform_after
 from optac.array_types import Counts
 from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy

@@ -18,9 +18,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import checked_ridge, elliptical_norms
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.states import TableState as State
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.states import TableState as State
+from optac.algorithms.parts.elliptical import checked_ridge, elliptical_norms
 from optac.algorithms.ucbvi import still_to_come
 from optac.array_types import Counts, Phi, QValues, Rewards
 from optac.errors import InvalidInput

@@ -28,11 +28,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from optac.algorithms.class_regression import fitted_q_iteration
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.layers import LayerState
-from optac.algorithms.learnt import Learnt
-from optac.algorithms.policy_cover import Policies, play_cover, uniform_after
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt
+from optac.algorithms.parts.class_regression import fitted_q_iteration
+from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.array_types import Counts, Phi
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill

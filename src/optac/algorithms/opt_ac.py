@@ -31,11 +31,11 @@ from typing import Literal
 
 import numpy as np
 
-from optac.algorithms.elliptical import checked_ridge
-from optac.algorithms.elliptical import elliptical_bonus as elliptical_bonus
-from optac.algorithms.elliptical import gram_matrix as gram_matrix
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.states import RollInState
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.states import RollInState
+from optac.algorithms.parts.elliptical import checked_ridge
+from optac.algorithms.parts.elliptical import elliptical_bonus as elliptical_bonus
+from optac.algorithms.parts.elliptical import gram_matrix as gram_matrix
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood

@@ -23,11 +23,11 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import checked_ridge, elliptical_bonus
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.learnt import Learnt, learnt_model
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt, learnt_model
+from optac.algorithms.loop.states import RollInState
+from optac.algorithms.parts.elliptical import checked_ridge, elliptical_bonus
 from optac.algorithms.rep_ucb import practical_alpha
-from optac.algorithms.states import RollInState
 from optac.oracles import maximum_likelihood, plan
 
 

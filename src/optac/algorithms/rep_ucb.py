@@ -24,9 +24,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from optac.algorithms.elliptical import checked_ridge, elliptical_bonus
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.states import RollInState
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.states import RollInState
+from optac.algorithms.parts.elliptical import checked_ridge, elliptical_bonus
 from optac.models import TransitionData
 from optac.oracles import maximum_likelihood, plan
 

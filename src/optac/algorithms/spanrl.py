@@ -29,12 +29,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from optac.algorithms.class_regression import class_regression
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.layers import LayerState
-from optac.algorithms.learnt import Learnt
-from optac.algorithms.policy_cover import play_cover, uniform_after
-from optac.algorithms.robust_spanner import Spanner, robust_spanner
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt
+from optac.algorithms.parts.class_regression import class_regression
+from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.policy_cover import play_cover, uniform_after
+from optac.algorithms.parts.robust_spanner import Spanner, robust_spanner
 from optac.array_types import Probabilities
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill

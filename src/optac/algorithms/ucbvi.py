@@ -18,8 +18,8 @@ from math import log
 
 import numpy as np
 
-from optac.algorithms.handle import Handle, Sizes
-from optac.algorithms.states import TableState as State
+from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.states import TableState as State
 from optac.array_types import QValues, Rewards
 from optac.models import LowRankModel, SimplexClass
 from optac.models.data import add_transitions

@@ -40,22 +40,22 @@ def _bench(arguments: argparse.Namespace) -> None:
 
 
 def _bench_theory(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.experiments.bench_theory import bench_theory
-    from optac.reports.bench import show_bench
+    from optac.studies.bench.theory import bench_theory
+    from optac.studies.bench.theory_report import show_bench
 
     return bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json), show_bench
 
 
 def _bench_agents(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.experiments.bench_agents import bench_agents
-    from optac.reports.bench_agents import show_agents_bench
+    from optac.studies.bench.agents import bench_agents
+    from optac.studies.bench.agents_report import show_agents_bench
 
     return bench_agents(quiet=arguments.quiet or arguments.json), show_agents_bench
 
 
 def _bench_sweep(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.experiments.bench_sweep import bench_sweep
-    from optac.reports.bench_sweep import show_sweep_bench
+    from optac.studies.bench.sweep import bench_sweep
+    from optac.studies.bench.sweep_report import show_sweep_bench
 
     return bench_sweep(quiet=arguments.quiet or arguments.json), show_sweep_bench
 

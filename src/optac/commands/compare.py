@@ -38,10 +38,10 @@ def add_compare(commands: Any) -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     from optac.algorithms.catalogue import ALGORITHMS
-    from optac.experiments.comparing import CompareConfig, prepared_comparison, run_compare
-    from optac.experiments.solving import parse_assignments
-    from optac.reports.comparison import show_comparison
-    from optac.reports.terminal import progress
+    from optac.report.comparison import show_comparison
+    from optac.report.terminal import progress
+    from optac.runs.solving import parse_assignments
+    from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
 
     config = CompareConfig(
         problem=arguments.problem,

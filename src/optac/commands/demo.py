@@ -20,10 +20,10 @@ def add_demo(commands: Any) -> None:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    from optac.experiments.demo import BUDGET, PROBLEM, STEPS, play
-    from optac.experiments.solving import fresh_path
-    from optac.reports.demo import show_demo
-    from optac.reports.terminal import progress
+    from optac.report.terminal import progress
+    from optac.runs.solving import fresh_path
+    from optac.studies.demo.cells import BUDGET, PROBLEM, STEPS, play
+    from optac.studies.demo.report import show_demo
 
     steps = STEPS if arguments.steps is None else arguments.steps
     if steps < 1:
@@ -36,14 +36,14 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def _train_and_report(arguments: argparse.Namespace, out: Path, steps: int, said: dict[str, Any]) -> int:
-    from optac.experiments.demo import TASK, train_shortly
-    from optac.reports.demo import show_end, write_page
-    from optac.reports.training import print_evaluation
+    from optac.commands.train_output import print_evaluation
+    from optac.studies.demo.cells import TASK, train_shortly
+    from optac.studies.demo.report import show_end, write_page
 
     quiet = arguments.quiet or arguments.json
     if not quiet:
         notice(f"now cRFFSAC learns {TASK}, {steps:,} steps")
-    from optac.experiments.training import Interrupted
+    from optac.runs.training import Interrupted
 
     try:
         on_row = (lambda row: None) if quiet else print_evaluation

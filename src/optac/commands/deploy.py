@@ -24,7 +24,7 @@ def add_enjoy(commands: Any) -> None:
 
 
 def _enjoy(arguments: argparse.Namespace) -> None:
-    from optac.experiments.deployment import film
+    from optac.runs.deployment import film
 
     if arguments.out is not None:
         file = into(arguments.out, arguments.video or "episode.mp4")
@@ -53,7 +53,7 @@ def add_export(commands: Any) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from optac.experiments.deployment import export_policy
+    from optac.runs.deployment import export_policy
 
     file = arguments.file if arguments.out is None else into(arguments.out, arguments.file)
     made = export_policy(arguments.run_folder, file, on_notice=notice)

@@ -18,7 +18,7 @@ def add_list(commands: Any) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from optac.experiments.listing import everything
+    from optac.commands.listing import everything
 
     sections = everything()
     write_answer(arguments.out, "list.json", sections)

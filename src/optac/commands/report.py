@@ -28,7 +28,7 @@ def add_report(commands: Any) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from optac.reports.report_files import write_report
+    from optac.report.files import write_report
 
     written = write_report(arguments.folders, arguments.out or Path("report.html"), title=arguments.title)
     for note in written.notes:

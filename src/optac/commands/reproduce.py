@@ -37,7 +37,7 @@ def add_reproduce(commands: Any) -> None:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
-    from optac.experiments.reproducing import SWEPT
+    from optac.studies.catalogue import SWEPT
 
     if arguments.experiment in SWEPT:
         return _reproduce_swept(arguments)
@@ -50,8 +50,8 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _reproduce_study(arguments: argparse.Namespace) -> int:
     from importlib import import_module
 
-    from optac.experiments.reproducing import cells_of, experiment, reproduce
-    from optac.reports.terminal import progress
+    from optac.report.terminal import progress
+    from optac.studies.catalogue import cells_of, experiment, reproduce
 
     chosen = experiment(arguments.experiment)
     total = len(cells_of(arguments.experiment))
@@ -72,10 +72,10 @@ def _reproduce_study(arguments: argparse.Namespace) -> int:
 
 def _reproduce_swept(arguments: argparse.Namespace) -> int:
     """Both are the same runs, at work in runs/table2; the records of the finished ones go to results/table2."""
-    from optac.experiments.sweep_standing import SweepStanding, run_standing
-    from optac.experiments.table2 import SEEDS, reproduce_table2, table2_sweep
-    from optac.reports.sweeping import show_standing, standing_json, watched
-    from optac.reports.table2_page import show_table2, write_table2_page
+    from optac.commands.sweep_output import show_standing, standing_json, watched
+    from optac.studies.table2.cells import SEEDS, reproduce_table2, table2_sweep
+    from optac.studies.table2.page import show_table2, write_table2_page
+    from optac.sweeps.standing import SweepStanding, run_standing
 
     sweep = table2_sweep(
         environments=arguments.environments,

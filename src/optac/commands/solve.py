@@ -28,10 +28,10 @@ def add_solve(commands: Any) -> None:
 
 def _solve(arguments: argparse.Namespace) -> None:
     from optac.algorithms.catalogue import load_algorithm
-    from optac.algorithms.inputs import rounds_of
-    from optac.experiments.solving import SolveConfig, parse_assignments, problem_of, run_solve
-    from optac.reports.solving import progress_note, show_result
-    from optac.reports.terminal import progress
+    from optac.algorithms.loop.inputs import rounds_of
+    from optac.commands.solve_output import progress_note, show_result
+    from optac.report.terminal import progress
+    from optac.runs.solving import SolveConfig, parse_assignments, problem_of, run_solve
 
     config = SolveConfig(
         problem=arguments.problem,

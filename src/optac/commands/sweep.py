@@ -43,19 +43,19 @@ def add_launching(parser: argparse.ArgumentParser) -> None:
 def executor_of(arguments: argparse.Namespace) -> Any:
     """The executor that --jobs and --ray ask for."""
     if arguments.ray is not None:
-        from optac.experiments.ray_executor import RayExecutor
+        from optac.sweeps.ray_executor import RayExecutor
 
         return RayExecutor(arguments.ray, jobs=arguments.jobs)
-    from optac.experiments.local_executor import LocalExecutor
+    from optac.sweeps.local_executor import LocalExecutor
 
     return LocalExecutor(len(os.sched_getaffinity(0)) if arguments.jobs is None else arguments.jobs)
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    from optac.experiments.sweep import read_sweep
-    from optac.experiments.sweep_standing import SweepStanding, run_standing
-    from optac.experiments.sweeping import run_sweep
-    from optac.reports.sweeping import show_standing, standing_json, watched
+    from optac.commands.sweep_output import show_standing, standing_json, watched
+    from optac.sweeps.launcher import run_sweep
+    from optac.sweeps.plan import read_sweep
+    from optac.sweeps.standing import SweepStanding, run_standing
 
     sweep = read_sweep(arguments.file)
     path = arguments.out or Path("runs") / sweep.name
@@ -91,8 +91,8 @@ def add_status(commands: Any) -> None:
 
 
 def _status(arguments: argparse.Namespace) -> None:
-    from optac.experiments.sweep_standing import sweep_standing
-    from optac.reports.sweeping import show_standing, standing_json
+    from optac.commands.sweep_output import show_standing, standing_json
+    from optac.sweeps.standing import sweep_standing
 
     standing = sweep_standing(arguments.sweep_folder)
     write_answer(arguments.out, "standing.json", standing_json(standing))

@@ -76,15 +76,15 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 def _train(arguments: argparse.Namespace) -> int:
     from optac.agents.catalogue import settings_of
-    from optac.agents.threads import limit_threads
-    from optac.experiments.solving import parse_assignments
+    from optac.agents.training.threads import limit_threads
+    from optac.runs.solving import parse_assignments
 
     settings: dict[str, Any] = parse_assignments(arguments.settings, "setting")
     if arguments.preset:
         settings["preset"] = arguments.preset
     settings_of(arguments.agent, settings)
     limit_threads(arguments.threads)
-    from optac.experiments.training import train
+    from optac.runs.training import train
 
     return _run_training(
         arguments,
@@ -101,7 +101,7 @@ def _train(arguments: argparse.Namespace) -> int:
 
 
 def _resume(arguments: argparse.Namespace) -> int:
-    from optac.experiments.run_folder import RunFolder
+    from optac.runs.folder import RunFolder
 
     if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
         raise InvalidInput(
@@ -110,10 +110,10 @@ def _resume(arguments: argparse.Namespace) -> int:
     folder = RunFolder.open(arguments.run_folder)
     if folder.config.get("kind") == "solve":
         return _resume_solve(arguments, folder)
-    from optac.agents.threads import limit_threads
+    from optac.agents.training.threads import limit_threads
 
     limit_threads(arguments.threads)
-    from optac.experiments.training import resume
+    from optac.runs.training import resume
 
     return _run_training(
         arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
@@ -122,8 +122,8 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
     """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
-    from optac.experiments.run_folder import read_json_object
-    from optac.experiments.solving import resume_solve
+    from optac.runs.folder import read_json_object
+    from optac.runs.solving import resume_solve
 
     resume_solve(folder)
     if arguments.json:
@@ -134,8 +134,8 @@ def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
 
 
 def _run_training(arguments: argparse.Namespace, run: Any) -> int:
-    from optac.experiments.training import Interrupted
-    from optac.reports.training import print_evaluation, show_training
+    from optac.commands.train_output import print_evaluation, show_training
+    from optac.runs.training import Interrupted
 
     quiet = arguments.quiet or arguments.json
     try:
@@ -155,11 +155,11 @@ def _run_training(arguments: argparse.Namespace, run: Any) -> int:
 
 
 def _eval(arguments: argparse.Namespace) -> None:
-    from optac.agents.threads import limit_threads
+    from optac.agents.training.threads import limit_threads
 
     limit_threads(1)
-    from optac.experiments.training import evaluate
-    from optac.reports.training import show_training
+    from optac.commands.train_output import show_training
+    from optac.runs.training import evaluate
 
     result = evaluate(
         arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice

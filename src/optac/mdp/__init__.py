@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from optac.mdp.catalogue import FAMILIES, Problem, family_parameters, family_summary, make_problem
+from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.policies import MixturePolicy, TabularPolicy, uniform_policy
-from optac.mdp.smooth_walk import SmoothWalk
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import from_gymnasium

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from optac.errors import InvalidInput, unknown_name
-from optac.mdp.chains import deep_sea, river_swim
-from optac.mdp.locks import combination_lock, observed_lock
+from optac.mdp.families.chains import deep_sea, river_swim
+from optac.mdp.families.locks import combination_lock, observed_lock
+from optac.mdp.families.lower_bound import lower_bound
+from optac.mdp.families.random_simplex import random_simplex
+from optac.mdp.families.smooth_walk import SmoothWalk, smooth_walk
 from optac.mdp.low_rank import LowRankMDP, load_problem
-from optac.mdp.lower_bound import lower_bound
 from optac.mdp.parameters import require_at_least
-from optac.mdp.random_simplex import random_simplex
-from optac.mdp.smooth_walk import SmoothWalk, smooth_walk
 
 Problem: TypeAlias = LowRankMDP | SmoothWalk
 

@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 
 from optac.array_types import Array
 from optac.errors import InvalidInput
+from optac.mdp.families.smooth_walk import RADIUS, Drift, SmoothWalk, draw_theta
+from optac.mdp.families.walk_simulator import SmoothTrajectories
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
-from optac.mdp.smooth_walk import RADIUS, Drift, SmoothWalk, draw_theta
-from optac.mdp.walk_simulator import SmoothTrajectories
 from optac.models.kernel_features import FourierChoice, KernelFeatures
 from optac.models.low_rank import LowRankModel
 

@@ -1,0 +1,1 @@
+"""What agents are made of: networks, the soft update, features, the bonus, replay."""

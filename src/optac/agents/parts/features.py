@@ -1,0 +1,63 @@
+"""φ(s, a), learnt by predicting the next state, and the fixed Fourier layer that the paper derives on it.
+
+Paper, section 7: φ is the last hidden layer of an MLP on (s, a), trained with the projection M by
+‖M φ(s, a) − s'‖², the maximum-likelihood estimate of a Gaussian transition model.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from optac.agents.parts.networks import MLP, Linear, mlp
+from optac.agents.parts.soft_actor_critic import Transitions
+from optac.agents.parts.statistics import Statistics
+
+
+class TransitionModel(eqx.Module):
+    """φ and the projection M that turns it into a prediction of the standardised next state."""
+
+    phi: MLP
+    projection: Linear
+
+
+class FourierLayer(eqx.Module):
+    """The fixed W and b of cos(Wφ + b)."""
+
+    weight: Float[Array, "feature frequency"]
+    phase: Float[Array, " frequency"]
+
+    def __call__(self, phi: Float[Array, "batch feature"]) -> Float[Array, "batch frequency"]:
+        """√2 cos(Wφ + b), whose inner products estimate a Gaussian kernel of φ."""
+        return jnp.sqrt(2.0) * jnp.cos(phi @ self.weight + self.phase)
+
+
+def transition_model(obs: int, act: int, width: int, feature: int, *, key: PRNGKeyArray) -> TransitionModel:
+    """A fresh φ, whose second hidden layer is the feature, and M."""
+    key_phi, key_projection = jax.random.split(key)
+    phi = mlp([obs + act, width, feature], activate_last=True, key=key_phi)
+    return TransitionModel(phi, mlp([feature, obs], key=key_projection).layers[0])
+
+
+def fourier_layer(feature: int, frequencies: int, bandwidth: float, *, key: PRNGKeyArray) -> FourierLayer:
+    """W with independent N(0, bandwidth²/feature) entries and b uniform on the circle."""
+    key_weight, key_phase = jax.random.split(key)
+    weight = jax.random.normal(key_weight, (feature, frequencies)) * bandwidth / jnp.sqrt(float(feature))
+    return FourierLayer(weight, jax.random.uniform(key_phase, (frequencies,), maxval=2 * jnp.pi))
+
+
+def features(
+    phi: MLP, obs: Float[Array, "batch obs"], action: Float[Array, "batch act"]
+) -> Float[Array, "batch feature"]:
+    """φ(s, a)."""
+    return phi(jnp.concatenate([obs, action], axis=-1))
+
+
+def next_state_loss(model: TransitionModel, batch: Transitions, statistics: Statistics) -> Float[Array, ""]:
+    """E‖M φ(s, a) − s'‖² per dimension of s', which is standardised by what has been seen.
+
+    Standardising is the diagonal covariance of the Gaussian model; the mean is absorbed by M's bias.
+    """
+    target = (batch.next_obs - statistics.next_obs_mean) / statistics.next_obs_std
+    predicted = model.projection(features(model.phi, batch.obs, batch.action))
+    return jnp.mean((predicted - target) ** 2)

@@ -1,0 +1,195 @@
+"""Soft actor-critic's formulas and the update they make up, which every agent here shares.
+
+Haarnoja et al., arXiv 1812.05905v2. The critics are a leading axis, their minimum is taken where the paper
+takes it, and nothing here knows what the critics see: an agent says it by `embed` and `head`.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from optac.agents.parts import squashed_gaussian
+from optac.agents.parts.networks import MLP, towards
+from optac.agents.settings import SACSettings
+
+Batch = Float[Array, "batch _"]
+Embed = Callable[[Batch, Batch], Batch]
+Head = Callable[[MLP, Batch], Float[Array, "critic batch"]]
+
+
+class Transitions(NamedTuple):
+    """Rows of replay. Actions are in [−1, 1]; `terminated` is 1 where the MDP ended, 0 at a time limit."""
+
+    obs: Float[Array, "*batch obs"]
+    action: Float[Array, "*batch act"]
+    reward: Float[Array, "*batch"]
+    next_obs: Float[Array, "*batch obs"]
+    terminated: Float[Array, "*batch"]
+
+
+class Adam(NamedTuple):
+    """One network's optimiser state after a step, and its new parameters."""
+
+    parameters: PyTree[Array]
+    state: optax.OptState
+
+
+class SoftState(eqx.Module):
+    """All that the next update of actor, critics and temperature needs."""
+
+    actor: MLP
+    critic: MLP
+    target_critic: MLP
+    log_temperature: Float[Array, ""]
+    actor_optimiser: optax.OptState
+    critic_optimiser: optax.OptState
+    temperature_optimiser: optax.OptState
+    updates: Int[Array, ""]
+    key: PRNGKeyArray
+
+
+class SoftInfo(NamedTuple):
+    """What a row of metrics wants to know of an update."""
+
+    critic_loss: Float[Array, "*updates"]
+    actor_loss: Float[Array, "*updates"]
+    ent_coef: Float[Array, "*updates"]
+    entropy: Float[Array, "*updates"]
+    q_mean: Float[Array, "*updates"]
+
+
+State = TypeVar("State", bound=SoftState)
+
+
+def soft_state(settings: SACSettings, actor: MLP, critic: MLP, *, key: PRNGKeyArray) -> SoftState:
+    """Fresh optimisers, targets and temperature for these networks."""
+    adam = optax.adam(settings.learning_rate)
+    log_temperature = jnp.log(jnp.float32(settings.initial_temperature))
+    return SoftState(
+        actor=actor,
+        critic=critic,
+        target_critic=critic,
+        log_temperature=log_temperature,
+        actor_optimiser=adam.init(actor),
+        critic_optimiser=adam.init(critic),
+        temperature_optimiser=adam.init(log_temperature),
+        updates=jnp.int32(0),
+        key=key,
+    )
+
+
+def soft_update(
+    settings: SACSettings,
+    state: State,
+    batch: Transitions,
+    reward: Float[Array, " batch"],
+    x: Batch,
+    *,
+    embed: Embed,
+    head: Head,
+) -> tuple[State, SoftInfo]:
+    """One step of critics, actor, temperature and target, where the critics see x = embed(s, a).
+
+    `x` is the batch's own (s, a) embedded, and head(critic, x) is Q_c for each critic c.
+    """
+    key, key_next, key_actor = jax.random.split(state.key, 3)
+    temperature = jnp.exp(state.log_temperature)
+    rate = settings.learning_rate
+
+    next_action, next_log_probability = squashed_gaussian.sample(state.actor, batch.next_obs, key=key_next)
+    next_values = head(state.target_critic, embed(batch.next_obs, next_action))
+    target = soft_target(
+        reward, batch.terminated, next_values, next_log_probability, temperature, discount=settings.discount
+    )
+
+    def of_critic(critic: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        values = head(critic, x)
+        return critic_loss(values, target), jnp.mean(values)
+
+    (loss_critic, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
+    critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
+
+    def of_actor(actor: MLP) -> tuple[Float[Array, ""], Float[Array, " batch"]]:
+        action, log_probability = squashed_gaussian.sample(actor, batch.obs, key=key_actor)
+        values = head(critic.parameters, embed(batch.obs, action))
+        return actor_loss(values, log_probability, temperature), log_probability
+
+    (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
+    actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
+
+    entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
+    gradient = jax.grad(temperature_loss)(state.log_temperature, log_probability, entropy_wanted)
+    log_temperature = adam_step(
+        gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
+    )
+
+    updates = state.updates + 1
+    moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
+    next_state = dataclasses.replace(
+        state,
+        actor=actor.parameters,
+        critic=critic.parameters,
+        target_critic=towards(state.target_critic, critic.parameters, moved),
+        log_temperature=log_temperature.parameters,
+        actor_optimiser=actor.state,
+        critic_optimiser=critic.state,
+        temperature_optimiser=log_temperature.state,
+        updates=updates,
+        key=key,
+    )
+    return next_state, SoftInfo(loss_critic, loss_actor, temperature, -jnp.mean(log_probability), q_mean)
+
+
+def soft_target(
+    reward: Float[Array, " batch"],
+    terminated: Float[Array, " batch"],
+    next_values: Float[Array, "critic batch"],
+    next_log_probability: Float[Array, " batch"],
+    temperature: Float[Array, ""],
+    *,
+    discount: float,
+) -> Float[Array, " batch"]:
+    """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant."""
+    soft_value = jnp.min(next_values, axis=0) - temperature * next_log_probability
+    return jax.lax.stop_gradient(reward + discount * (1 - terminated) * soft_value)
+
+
+def critic_loss(values: Float[Array, "critic batch"], target: Float[Array, " batch"]) -> Float[Array, ""]:
+    """Σ_c E[(Q_c(s, a) − y)²]."""
+    return jnp.sum(jnp.mean((values - target[None]) ** 2, axis=1))
+
+
+def actor_loss(
+    values: Float[Array, "critic batch"],
+    log_probability: Float[Array, " batch"],
+    temperature: Float[Array, ""],
+) -> Float[Array, ""]:
+    """E[α log π(a | s) − min_c Q_c(s, a)], a drawn from π."""
+    return jnp.mean(temperature * log_probability - jnp.min(values, axis=0))
+
+
+def target_entropy(chosen: float | None, act: int) -> float:
+    """H: the chosen one, or −dim(A)."""
+    return -float(act) if chosen is None else chosen
+
+
+def temperature_loss(
+    log_temperature: Float[Array, ""], log_probability: Float[Array, " batch"], entropy_wanted: float
+) -> Float[Array, ""]:
+    """E[α(−log π(a | s) − H)]: raises α where the policy's entropy is below H."""
+    entropy = jax.lax.stop_gradient(-log_probability)
+    return jnp.exp(log_temperature) * jnp.mean(entropy - entropy_wanted)
+
+
+def adam_step(
+    gradient: PyTree[Array], parameters: PyTree[Array], state: optax.OptState, *, learning_rate: float
+) -> Adam:
+    """Parameters and optimiser state after one step of Adam."""
+    updates, state = optax.adam(learning_rate).update(gradient, state)
+    return Adam(optax.apply_updates(parameters, updates), state)

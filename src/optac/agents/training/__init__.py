@@ -1,0 +1,1 @@
+"""Training an agent: the learner, the loop, evaluations, checkpoints."""

@@ -1,0 +1,118 @@
+"""Calls into an environment, which is not our code: none takes forever, and what it answers is checked."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from jaxtyping import Float
+
+from optac import numpy_policy
+from optac.agents.training.deadline import deadline
+from optac.errors import RunFailed
+
+Env = gymnasium.Env[Any, Any]
+
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class ActionScale:
+    """The affine map from [−1, 1] to an action box."""
+
+    low: Float[np.ndarray, " act"]
+    high: Float[np.ndarray, " act"]
+
+    @classmethod
+    def of(cls, box: Box) -> "ActionScale":
+        """The map onto `box`."""
+        return cls(box.low, box.high)
+
+    def to_env(self, action: Float[np.ndarray, "*batch act"]) -> Float[np.ndarray, "*batch act"]:
+        """`action` in the environment's unit, as an exported policy maps it too."""
+        return numpy_policy.to_box(action, self.low, self.high)
+
+
+def stepped(
+    env: Env,
+    action: Float[np.ndarray, " act"],
+    shape: tuple[int, ...],
+    step: int,
+    *,
+    timeout: float,
+    what: str,
+) -> tuple[Float[np.ndarray, " obs"], float, bool, bool]:
+    """What a step returned: the observation, the reward, whether it terminated, whether it was cut off."""
+    with deadline(timeout, f"{what} {step}"):
+        outcome = _guarded(env.step, step, action)
+    if not isinstance(outcome, tuple) or len(outcome) != 5:
+        raise RunFailed(
+            f"the environment's step {step} returned {_described(outcome)}; Gymnasium's steps return "
+            "(observation, reward, terminated, truncated, info): mend the environment"
+        )
+    given, paid, terminated, truncated, _ = outcome
+    obs = checked_observation(given, shape, step)
+    try:
+        return obs, _checked_reward(paid, step), bool(terminated), bool(truncated)
+    except (TypeError, ValueError) as error:
+        raise RunFailed(
+            f"the reward {paid!r}, terminated {terminated!r} or truncated {truncated!r} of step {step} is no "
+            f"single number or truth value ({error}); mend the environment"
+        ) from error
+
+
+def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> Any:
+    """The first observation of a new episode, unchecked; refused when it takes too long."""
+    with deadline(timeout, "the environment's reset"):
+        outcome = _guarded(env.reset, step, **({} if seed is None else {"seed": seed}))
+    if not isinstance(outcome, tuple) or len(outcome) != 2:
+        raise RunFailed(
+            f"the environment's reset at step {step} returned {_described(outcome)}; Gymnasium's resets "
+            "return (observation, info): mend the environment"
+        )
+    return outcome[0]
+
+
+def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[np.ndarray, " obs"]:
+    """The observation as float32; refused when its shape has changed or a number in it is not finite."""
+    try:
+        obs = np.asarray(given, np.float32)
+    except (TypeError, ValueError) as error:
+        raise RunFailed(
+            f"the observation at step {step} is a {type(given).__name__} that holds no numbers ({error}); "
+            "mend the environment"
+        ) from error
+    if obs.shape != shape:
+        raise RunFailed(
+            f"the observation at step {step} has shape {obs.shape}, the ones before had {shape}; "
+            "make the environment return one shape"
+        )
+    if not np.isfinite(obs).all():
+        entry = int(np.flatnonzero(~np.isfinite(obs))[0])
+        raise RunFailed(
+            f"the observation's entry {entry} is {obs[entry]} at step {step}; mend the environment"
+        )
+    return obs
+
+
+def _checked_reward(given: Any, step: int) -> float:
+    """The reward as a float; refused when it is not finite, or is not in float32, which replay keeps."""
+    reward = float(given)
+    if not abs(reward) <= _LARGEST_FLOAT32:
+        raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
+    return reward
+
+
+def _described(outcome: Any) -> str:
+    return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
+
+
+def _guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
+    """The environment's answer; what it raises becomes a RunFailed that carries its words."""
+    try:
+        return call(*arguments, **named)
+    except RunFailed:
+        raise
+    except Exception as error:
+        raise RunFailed(f"the environment raised {type(error).__name__} at step {step}: {error}") from error

@@ -1,0 +1,77 @@
+"""The deterministic policy's return in its own environment under its own seeds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from optac.agents.training.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
+from optac.agents.training.host_policy import HostPolicy
+from optac.agents.training.learner import stream_seed
+from optac.environments import check_environment
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Undiscounted returns, one an episode; no bonus is ever part of them."""
+
+    returns: Float[np.ndarray, " episode"]
+    lengths: tuple[int, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def std(self) -> float:
+        """The spread of the episodes' returns."""
+        return float(self.returns.std())
+
+    def row(self) -> dict[str, Any]:
+        """What a row of metrics says of it."""
+        return {
+            "eval/mean_reward": self.mean,
+            "eval/std_reward": self.std,
+            "eval/mean_ep_length": float(np.mean(self.lengths)),
+        }
+
+
+def evaluate(
+    policy: HostPolicy,
+    make_env: Callable[[], Env],
+    *,
+    episodes: int,
+    seed: int,
+    place: int,
+    step_timeout: float = 0.0,
+) -> Evaluation:
+    """Play `episodes` with tanh(mean), in a fresh environment under seeds that `seed` and `place` name."""
+    env = make_env()
+    try:
+        _, box = check_environment(env)
+        scale = ActionScale.of(box)
+        seeds = [stream_seed(seed, "evaluation", place, i) for i in range(episodes)]
+        results = [_episode(policy, env, scale, one, step_timeout) for one in seeds]
+    finally:
+        env.close()
+    return Evaluation(np.array([total for total, _ in results]), tuple(length for _, length in results))
+
+
+def _episode(
+    policy: HostPolicy, env: Env, scale: ActionScale, seed: int, step_timeout: float
+) -> tuple[float, int]:
+    shape = env.observation_space.shape or ()
+    obs = checked_observation(restarted(env, 0, step_timeout, seed), shape, 0)
+    total, length, ended = 0.0, 0, False
+    while not ended:
+        action = scale.to_env(policy.mode(obs))
+        obs, reward, terminated, truncated = stepped(
+            env, action, shape, length, timeout=step_timeout, what="an evaluation's step"
+        )
+        total += reward
+        length += 1
+        ended = terminated or truncated
+    return total, length

@@ -1,0 +1,226 @@
+"""The training loop's unit: some steps in the environment, then as many updates in one compiled call.
+
+A learner holds everything that determines the rest of its run. Time limits bootstrap and terminations do not;
+actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from gymnasium.spaces import Box
+from jaxtyping import Float
+
+from optac import numpy_policy
+from optac.agents.algorithm import Algorithm, State, fresh
+from optac.agents.parts.replay import Replay
+from optac.agents.parts.soft_actor_critic import Transitions
+from optac.agents.parts.statistics import RunningMoments, Statistics
+from optac.agents.settings import CRFFSACSettings
+from optac.agents.training.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
+from optac.agents.training.host_policy import HostPolicy
+from optac.environments import check_environment
+from optac.errors import InvalidInput, RunFailed
+
+_STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
+_EPISODES_REMEMBERED = 100
+
+
+@dataclass
+class Episodes:
+    """The episode under way and the last hundred finished ones."""
+
+    total_return: float = 0.0
+    length: int = 0
+    finished: int = 0
+    returns: deque[float] = field(default_factory=lambda: deque(maxlen=_EPISODES_REMEMBERED))
+    lengths: deque[int] = field(default_factory=lambda: deque(maxlen=_EPISODES_REMEMBERED))
+
+    def step(self, reward: float, ended: bool) -> None:
+        """Count one step."""
+        self.total_return += reward
+        self.length += 1
+        if ended:
+            self.returns.append(self.total_return)
+            self.lengths.append(self.length)
+            self.finished += 1
+            self.total_return, self.length = 0.0, 0
+
+
+@dataclass
+class Learner:
+    """An agent in its environment, at some step of its run."""
+
+    chosen: Algorithm
+    env: Env
+    seed: int
+    state: State
+    replay: Replay
+    generator: np.random.Generator
+    next_obs_moments: RunningMoments
+    reward_moments: RunningMoments
+    observation: Float[np.ndarray, " obs"]
+    step: int = 0
+    episodes: Episodes = field(default_factory=Episodes)
+    info_sums: dict[str, float] = field(default_factory=dict)
+    info_count: int = 0
+    exact: bool = True  # to the bit the learner that was never stopped and taken up again
+
+    def __post_init__(self) -> None:
+        _, box = check_environment(self.env)
+        self.actions = ActionScale.of(box)
+        self.policy = HostPolicy.of(self.state.actor)
+
+    def block_end(self, total: int) -> int:
+        """The step at which the present block ends: the next multiple of its length, or the run's end."""
+        length = self.chosen.settings.updates_per_dispatch
+        return min((self.step // length + 1) * length, total)
+
+    def advance(self, total: int) -> None:
+        """Play one block, then make one update for each of its steps past the random start."""
+        start, end = self.step, self.block_end(total)
+        while self.step < end:
+            self._interact()
+        rows = self.replay.between(self.replay.added - (end - start), self.replay.added)
+        self.next_obs_moments.add(rows.next_obs)
+        self.reward_moments.add(rows.reward)
+        starts = self.chosen.settings.learning_starts
+        self._rebuild_covariance(max(start, starts - 1))
+        if end > starts:
+            self._update(end - max(start, starts))
+
+    def statistics(self) -> Statistics:
+        """What the updates are told about the data."""
+        return Statistics(
+            self.next_obs_moments.mean.astype(np.float32),
+            self.next_obs_moments.std().astype(np.float32),
+            np.asarray(self.reward_moments.std(), np.float32),
+        )
+
+    def take_infos(self) -> dict[str, float]:
+        """Means over the updates since the last call."""
+        means = {f"train/{name}": total / self.info_count for name, total in self.info_sums.items()}
+        self.info_sums, self.info_count = {}, 0
+        return means
+
+    def export(self, file: Path) -> None:
+        """Write the deterministic policy to `file`, an .npz that needs numpy alone."""
+        *hidden, (weight, bias) = self.policy.layers
+        act = bias.size // 2  # the other half is the deviation's
+        numpy_policy.save(
+            file,
+            layers=[*hidden, (weight[:, :act], bias[:act])],
+            activation="elu",
+            action_low=self.actions.low,
+            action_high=self.actions.high,
+        )
+
+    def _interact(self) -> None:
+        settings = self.chosen.settings
+        action = self._choose_action()
+        next_obs, reward, terminated, truncated = stepped(
+            self.env,
+            self.actions.to_env(action),
+            self.observation.shape,
+            self.step,
+            timeout=settings.step_timeout,
+            what="the environment's step",
+        )
+        self.replay.add(self.observation, action, reward, next_obs, terminated)
+        self.episodes.step(reward, terminated or truncated)
+        self.step += 1
+        if terminated or truncated:
+            first = restarted(self.env, self.step, settings.step_timeout)
+            next_obs = checked_observation(first, self.observation.shape, self.step)
+        self.observation = next_obs
+
+    def _choose_action(self) -> Float[np.ndarray, " act"]:
+        settings = self.chosen.settings
+        random = self.step < settings.learning_starts
+        if not random and settings.uniform_probability > 0:
+            random = self.generator.random() < settings.uniform_probability
+        if random:
+            return self.generator.uniform(-1, 1, len(self.actions.low)).astype(np.float32)
+        return self.policy.sample(self.observation, generator=self.generator)
+
+    def _update(self, count: int) -> None:
+        settings = self.chosen.settings
+        shape = (settings.updates_per_dispatch, getattr(settings, "feature_steps", 1), settings.batch_size)
+        batches = Transitions(*map(jax.numpy.asarray, self.replay.draw(shape, generator=self.generator)))
+        state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
+        values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
+        self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count)
+        self.state = state
+        self.policy = HostPolicy.of(state.actor)
+        self.info_count += count
+        for name, column in values.items():
+            self.info_sums[name] = self.info_sums.get(name, 0.0) + float(column.sum(dtype=np.float64))
+
+    def _refuse_unsound(
+        self, values: dict[str, Float[np.ndarray, " updates"]], finite: dict[str, bool], count: int
+    ) -> None:
+        for name, column in values.items():
+            for i in np.flatnonzero(~np.isfinite(column)):
+                raise RunFailed(
+                    f"{name} is {column[i]} at step {self.step - count + int(i) + 1}: the gradient is not "
+                    "finite. Lower learning_rate, or look for huge rewards or observations."
+                )
+        for name, sound in finite.items():
+            if not sound:
+                raise RunFailed(
+                    f"the gradient of {name} is not finite at step {self.step}. Lower learning_rate, or "
+                    "look for huge rewards or observations."
+                )
+
+    def _rebuild_covariance(self, before: int) -> None:
+        """Rebuild Λ where `bonus_every` was passed, from all of replay or a sample that stands for it."""
+        settings, rebuild = self.chosen.settings, self.chosen.rebuild_covariance
+        if rebuild is None or not isinstance(settings, CRFFSACSettings) or self.step <= before:
+            return
+        every = settings.bonus_every
+        if self.step // every == before // every and before != settings.learning_starts - 1:
+            return
+        held, room = len(self.replay), settings.bonus_samples
+        slots = np.arange(held) if held <= room else self.generator.integers(0, held, room)
+        rows = self.replay.at(np.resize(slots, room))
+        weight = np.full(room, held / len(slots), np.float32)
+        weight[len(slots) :] = 0.0
+        self.state = rebuild(self.state, rows.obs, rows.action, weight)
+
+
+def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
+    """A learner at step 0: fresh networks, the environment reset."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0")
+    observations, actions = check_environment(env)
+    obs, act = observations.shape[0], actions.shape[0]
+    timeout = chosen.settings.step_timeout
+    first = restarted(env, 0, timeout, seed=stream_seed(seed, "environment"))
+    return Learner(
+        chosen=chosen,
+        env=env,
+        seed=seed,
+        state=fresh(chosen, obs, act, key=jax.random.key(seed)),
+        replay=Replay.empty(chosen.settings.replay_capacity, obs, act),
+        generator=np.random.default_rng(stream_seed(seed, "actions")),
+        next_obs_moments=RunningMoments.empty((obs,)),
+        reward_moments=RunningMoments.empty(()),
+        observation=_first_observation(first, observations),
+    )
+
+
+def stream_seed(seed: int, stream: str, *place: int) -> int:
+    """A seed for one use of randomness, independent of the others; `place` tells repeated uses apart."""
+    return int(np.random.SeedSequence((seed, _STREAMS[stream], *place)).generate_state(1)[0])
+
+
+def _first_observation(given: Any, box: Box) -> Float[np.ndarray, " obs"]:
+    if np.shape(given) != box.shape:
+        raise InvalidInput(
+            f"the environment's reset returned an observation of shape {np.shape(given)}, but its "
+            f"observation space says {box.shape}; make the two agree"
+        )
+    return checked_observation(given, box.shape, 0)

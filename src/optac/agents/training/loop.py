@@ -1,0 +1,85 @@
+"""The loop around a learner: rows of metrics, evaluations and checkpoints when they are due."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from optac.agents.training.environment_calls import Env
+from optac.agents.training.evaluation import evaluate
+from optac.agents.training.learner import Learner
+from optac.errors import RunFailed
+
+Row = dict[str, Any]
+
+
+def train(
+    learner: Learner,
+    total: int,
+    *,
+    make_env: Callable[[], Env],
+    on_row: Callable[[Row], None],
+    on_block: Callable[[int], None] = lambda step: None,
+    on_checkpoint: Callable[[], None] = lambda: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Advance `learner` to step `total`; False when `should_stop` ended it before, between two blocks.
+
+    A row comes before the checkpoint of its step, so that a run resumed from the checkpoint has the row.
+    """
+    settings = learner.chosen.settings
+    started, steps_before = time.perf_counter(), learner.step
+    while learner.step < total:
+        if should_stop():
+            return False
+        before = learner.step
+        learner.advance(total)
+        last = learner.step == total
+        evaluating = settings.eval_every > 0 and (last or _due(settings.eval_every, before, learner.step))
+        if last or evaluating or _due(settings.log_every, before, learner.step):
+            row = _row(learner, _rate(learner.step - steps_before, time.perf_counter() - started))
+            if evaluating:
+                row |= _evaluation(learner, make_env)
+            on_row(row)
+            started, steps_before = time.perf_counter(), learner.step
+        if last or _due(settings.checkpoint_every, before, learner.step):
+            on_checkpoint()
+        on_block(learner.step)
+    return True
+
+
+def _due(every: int, before: int, now: int) -> bool:
+    return now // every > before // every
+
+
+def _rate(steps: int, seconds: float) -> float:
+    """Steps a second; 0 where the clock stood still or went back."""
+    return steps / seconds if seconds > 0 else 0.0
+
+
+def _row(learner: Learner, steps_per_second: float) -> Row:
+    episodes = learner.episodes
+    row: Row = {"time/total_timesteps": learner.step, "time/fps": steps_per_second}
+    if episodes.returns:
+        row |= {
+            "rollout/ep_rew_mean": float(np.mean(episodes.returns)),
+            "rollout/ep_len_mean": float(np.mean(episodes.lengths)),
+        }
+    return row | learner.take_infos()
+
+
+def _evaluation(learner: Learner, make_env: Callable[[], Env]) -> Row:
+    settings = learner.chosen.settings
+    try:
+        played = evaluate(
+            learner.policy,
+            make_env,
+            episodes=settings.eval_episodes,
+            seed=learner.seed,
+            place=learner.step,
+            step_timeout=settings.step_timeout,
+        )
+    except RunFailed as error:
+        raise RunFailed(f"in the evaluation at step {learner.step}: {error}") from error
+    return played.row()

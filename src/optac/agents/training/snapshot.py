@@ -1,0 +1,144 @@
+"""A learner as arrays and JSON values, and back: everything that determines the rest of its run."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import jax
+import numpy as np
+
+from optac.agents.algorithm import Algorithm, State, fresh
+from optac.agents.parts.replay import Replay
+from optac.agents.parts.statistics import RunningMoments
+from optac.agents.training.checkpoint import Arrays
+from optac.agents.training.environment_calls import Env, checked_observation, restarted
+from optac.agents.training.learner import Episodes, Learner, stream_seed
+from optac.agents.training.versions import numeric_versions
+from optac.environments import UnsavableState, check_environment, model_hashes, restore_state, save_state
+from optac.errors import RunFailed
+
+_MOMENTS = ("next_obs_moments", "reward_moments")
+
+
+def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
+    """All of `learner` but its replay rows. An environment that can't be written down is left out."""
+    arrays = {f"agent/{name}": array for name, array in state_arrays(learner.state).items()}
+    arrays["observation"] = learner.observation
+    for name in _MOMENTS:
+        moments: RunningMoments = getattr(learner, name)
+        arrays |= {f"{name}/mean": moments.mean, f"{name}/squares": moments.squares}
+    episodes = asdict(learner.episodes)
+    meta = {
+        "agent": learner.chosen.name,
+        "settings": asdict(learner.chosen.settings),
+        "seed": learner.seed,
+        "step": learner.step,
+        "replay_added": learner.replay.added,
+        "generator": learner.generator.bit_generator.state,
+        "moments_count": learner.next_obs_moments.count,
+        "episodes": {**episodes, "returns": list(episodes["returns"]), "lengths": list(episodes["lengths"])},
+        "info_sums": learner.info_sums,
+        "info_count": learner.info_count,
+        "environment": None,
+        "models": model_hashes(learner.env),
+        "versions": dict(numeric_versions()),
+        "exact": learner.exact,
+    }
+    try:
+        saved = save_state(learner.env)
+    except UnsavableState:
+        return arrays, meta
+    meta["environment"] = saved.pop("layers")
+    return arrays | {f"environment/{name}": array for name, array in saved.items()}, meta
+
+
+def restore(chosen: Algorithm, env: Env, arrays: Arrays, meta: Mapping[str, Any], replay: Replay) -> Learner:
+    """The learner that was taken; in an environment that was not, a new episode begins."""
+    observations, actions = check_environment(env)
+    obs, act = observations.shape[0], actions.shape[0]
+    seed, step = int(meta["seed"]), int(meta["step"])
+    template = fresh(chosen, obs, act, key=jax.random.key(seed))
+    generator = np.random.default_rng(0)
+    generator.bit_generator.state = meta["generator"]
+    episodes = Episodes(**{k: v for k, v in meta["episodes"].items() if k not in ("returns", "lengths")})
+    episodes.returns.extend(meta["episodes"]["returns"])
+    episodes.lengths.extend(meta["episodes"]["lengths"])
+    timeout = chosen.settings.step_timeout
+    first = restarted(env, step, timeout, seed=stream_seed(seed, "environment", step))
+    fresh_observation = checked_observation(first, observations.shape, step)
+    if meta["environment"] is None:
+        observation = fresh_observation
+        episodes.total_return, episodes.length = 0.0, 0
+    else:
+        observation = arrays["observation"]
+        restore_state(env, {"layers": meta["environment"], **_under("environment/", arrays)})
+    count = int(meta["moments_count"])
+    moments = [RunningMoments(count, arrays[f"{n}/mean"], arrays[f"{n}/squares"]) for n in _MOMENTS]
+    return Learner(
+        chosen=chosen,
+        env=env,
+        seed=seed,
+        state=restored_state(template, _under("agent/", arrays)),
+        replay=replay,
+        generator=generator,
+        next_obs_moments=moments[0],
+        reward_moments=moments[1],
+        observation=observation,
+        step=step,
+        episodes=episodes,
+        info_sums=dict(meta["info_sums"]),
+        info_count=int(meta["info_count"]),
+        exact=bool(meta["exact"]),
+    )
+
+
+def state_arrays(state: State) -> Arrays:
+    """Every array of an agent's state under the name of its place."""
+    leaves = jax.tree_util.tree_flatten_with_path(state)[0]
+    return {jax.tree_util.keystr(path): np.asarray(_plain(leaf)) for path, leaf in leaves}
+
+
+def restored_state(template: State, arrays: Mapping[str, np.ndarray]) -> State:
+    """A state of the template's structure with these arrays; another shape or type is refused."""
+    leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+    found = []
+    for path, leaf in leaves:
+        name, plain = jax.tree_util.keystr(path), _plain(leaf)
+        array = arrays.get(name)
+        if array is None or (array.shape, array.dtype) != (plain.shape, plain.dtype):
+            given = "nothing" if array is None else f"{array.dtype}{array.shape}"
+            raise RunFailed(
+                f"the checkpoint has {given} for {name}, the agent needs {plain.dtype}{plain.shape}"
+            )
+        value = jax.numpy.asarray(array)
+        found.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
+    state: State = jax.tree_util.tree_unflatten(structure, found)
+    return state
+
+
+def parameters_sha256(learner: Learner) -> str:
+    """A hash of every trained array: networks, targets, φ, M, temperature, optimisers, Λ and normalisers."""
+    arrays = state_arrays(learner.state)
+    for name in _MOMENTS:
+        moments: RunningMoments = getattr(learner, name)
+        arrays |= {f"{name}/mean": moments.mean, f"{name}/squares": moments.squares}
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype} {array.shape}\n".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _plain(leaf: jax.Array) -> jax.Array:
+    """A key as the numbers it stands for; any other array as it is."""
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
+
+
+def _is_key(leaf: jax.Array) -> bool:
+    return bool(jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+
+
+def _under(prefix: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

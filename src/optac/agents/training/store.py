@@ -1,0 +1,106 @@
+"""A learner in a folder: its checkpoints and the pieces of its replay, saved and taken up again."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optac.agents.algorithm import Algorithm
+from optac.agents.parts.replay import Replay, Rows
+from optac.agents.training import checkpoint, snapshot
+from optac.agents.training.checkpoint import Checkpoint, Piece
+from optac.agents.training.environment_calls import Env
+from optac.agents.training.learner import Learner
+from optac.agents.training.versions import drift
+from optac.environments import model_hashes
+from optac.errors import OptacWarning
+
+
+class ResumeWarning(OptacWarning):
+    """A resumed run will not be, to the bit, the one that was never disturbed."""
+
+
+@dataclass
+class CheckpointStore:
+    """The checkpoints of one run and the pieces of replay they share."""
+
+    parent: Path
+    pieces: list[Piece] = field(default_factory=list)
+    saved_step: int | None = None
+
+    def save(self, learner: Learner, check: Callable[[], None] = lambda: None) -> None:
+        """Write the rows that are new, then the checkpoint that needs them; keep the newest three.
+
+        `check` is asked before each: it raises where the run is not ours any more. A step that is saved already, as
+        when a signal comes just after a checkpoint, is not written again.
+        """
+        if learner.step == self.saved_step:
+            return
+        folder = checkpoint.pieces_folder(self.parent)
+        check()
+        self.pieces = extend_pieces(folder, self.pieces, learner.replay)
+        arrays, meta = snapshot.take(learner)
+        path = checkpoint.checkpoint_path(self.parent, learner.step)
+        check()
+        checkpoint.save(path, arrays, meta, self.pieces)
+        self.saved_step = learner.step
+        check()
+        checkpoint.prune(self.parent)
+
+    def take_up(self, found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
+        """The learner of a checkpoint. Checkpoints past it, found damaged, are put out of the way."""
+        for path in checkpoint.listed(self.parent):
+            if path.name > found.path.name:
+                checkpoint.remove(path)
+        learner = learner_of(found, chosen, env)
+        self.pieces, self.saved_step = list(found.pieces), learner.step
+        return learner
+
+
+def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Piece]:
+    """The pieces that hold all of `replay`: those of before still needed, and one of the new rows."""
+    needed = [piece for piece in pieces if piece.end > replay.oldest()]
+    start = max(needed[-1].end if needed else 0, replay.oldest())
+    if start == replay.added:
+        return needed
+    rows = replay.between(start, replay.added)._asdict()
+    return [*needed, checkpoint.save_piece(folder, start, rows)]
+
+
+def learner_of(found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
+    """The learner that a checkpoint holds, in `env`.
+
+    Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why.
+    """
+    with checkpoint.read_as_ours(found):
+        replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
+        replay.added = int(found.meta["replay_added"]) if found.pieces else 0
+        for piece, rows in found.rows():
+            replay.put(piece.start, Rows(*[rows[name] for name in Rows._fields]))
+        learner = snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
+        reasons = list(_differences(found.meta, env))
+    for reason in reasons:
+        warnings.warn(
+            f"{reason}: the run goes on, but is no longer, to the bit, the one that was never disturbed",
+            ResumeWarning,
+            stacklevel=2,
+        )
+    learner.exact = learner.exact and not reasons
+    return learner
+
+
+def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
+    """Why a learner taken up in `env` will not do to the bit what the saved one would have done."""
+    changed = drift(meta["versions"])
+    if changed:
+        yield f"saved under other versions ({', '.join(changed)})"
+    if meta["environment"] is None:
+        yield "this environment's state cannot be saved and a new episode begins"
+    elif meta["models"] != model_hashes(env):
+        yield "the environment's MuJoCo model is another than the saved one (it changes its model in reset?)"
+
+
+def _sizes(env: Env) -> tuple[int, int]:
+    assert env.observation_space.shape is not None and env.action_space.shape is not None
+    return env.observation_space.shape[0], env.action_space.shape[0]

@@ -1,0 +1,1 @@
+"""The loop that runs every algorithm, its handle and its accounts."""

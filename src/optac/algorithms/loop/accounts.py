@@ -1,0 +1,221 @@
+"""The exact accounts kept of a run: every policy valued in the truth, which the algorithm never sees."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from optac.algorithms.loop.handle import Handle
+from optac.algorithms.loop.learnt import Learnt
+from optac.algorithms.loop.result import Result
+from optac.algorithms.loop.states import AlgorithmState, PlayingState, RollInState
+from optac.algorithms.parts.certificate import Certificate, certify
+from optac.array_types import Probabilities
+from optac.errors import InvalidInput
+from optac.mdp import MixturePolicy, Problem, SmoothWalk
+from optac.mdp.values import occupancies
+from optac.models import LowRankModel, TransitionData
+from optac.oracles import Bill
+
+EVALUATION_BATCH = 16
+LOGGED_ROWS = 1000
+UNREACHED = 1e-9
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks on: `progress` gets the rows that are logged; `until` every one, ending the run when it says yes.
+
+    A run ends with the batch of rows that are valued together.
+    """
+
+    progress: Callable[[Row], None] | None = None
+    until: Callable[[Row], bool] | None = None
+
+
+class _Played(NamedTuple):
+    """An iteration not yet valued: what it played, what it would deploy where that is not what it plays next."""
+
+    policy: Probabilities
+    deployed: Probabilities | None
+    row: Row
+
+
+class Accounts:
+    """The history of a run: every policy played, valued exactly, many at a time; at most a thousand rows of it.
+
+    A reward-free algorithm has no policy to value before its end: the gaps of its earlier rows are None.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        handle: Handle,
+        *,
+        rounds: int,
+        reward_free: bool,
+        keep_members: bool,
+        watch: Watch,
+    ) -> None:
+        self._problem = problem
+        self._handle = handle
+        self._log_every = -(-rounds // LOGGED_ROWS)
+        self._reward_free = reward_free
+        self._keep = keep_members
+        self._watch = watch
+        self._members: list[Probabilities] = []
+        self._pending: list[_Played] = []
+        self._value_sum = 0.0
+        self._seconds = 0.0
+        self._iterations = 0
+        self.history: list[Row] = []
+        self.stopped = False
+
+    def add(self, k: int, before: AlgorithmState, after: AlgorithmState, info: Any, seconds: float) -> None:
+        """Iteration k went from state `before` to `after`."""
+        self._seconds += seconds
+        self._iterations = k + 1
+        row = {
+            "iteration": k + 1,
+            "episodes": self._handle.episodes_played,
+            "bill": after.bill.asdict(),
+            "seconds": self._seconds,
+            **asdict(info),
+        }
+        if self._reward_free:
+            # The last row learns its gap when all is over, so each is reported when the next one comes.
+            self._report()
+            self.history.append({**row, "gap": None, "last_gap": None})
+            return
+        assert isinstance(before, PlayingState) and isinstance(after, PlayingState)
+        self._pending.append(_Played(before.policy, after.deployed, row))
+        if self._keep:
+            self._members.append(before.policy)
+        if len(self._pending) == EVALUATION_BATCH:
+            self._value_pending(after.policy)
+
+    def _value_pending(self, next_policy: Probabilities, *, last: bool = False) -> None:
+        """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy one would deploy after it.
+
+        That is π⁽ᵏ⁺¹⁾, unless the algorithm explores with another policy than it would deploy.
+        """
+        if not self._pending:
+            return
+        values = self._problem.values([*(played.policy for played in self._pending), next_policy])
+        deployed = [played.deployed for played in self._pending if played.deployed is not None]
+        last_values = self._problem.values(deployed) if deployed else values[1:]
+        optimal = self._problem.optimal_value
+        for i, (played, last_value) in enumerate(zip(self._pending, last_values, strict=True)):
+            row = played.row
+            self._value_sum += float(values[i])
+            row["gap"] = optimal - self._value_sum / row["iteration"]
+            row["last_gap"] = optimal - float(last_value)
+            if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
+                self._log(row)
+            if self._watch.until is not None and self._watch.until(row):
+                self.stopped = True
+        self._pending.clear()
+
+    def _log(self, row: Row) -> None:
+        self.history.append(row)
+        self._report()
+
+    def _report(self) -> None:
+        if self._watch.progress and self.history:
+            self._watch.progress(self.history[-1])
+
+    def result(self, identity: Row, state: PlayingState) -> Result:
+        """Of an algorithm whose policies were played: their mixture and the last."""
+        self._require_a_round()
+        self._value_pending(state.policy, last=True)
+        policy = MixturePolicy(self._members, size=self._iterations, policy=self._problem.policy)
+        value = self._value_sum / self._iterations
+        last = state.policy if state.deployed is None else state.deployed
+        return self._result(identity, state, policy, value, last, self._members, state.bill)
+
+    def planned_result(self, identity: Row, state: AlgorithmState, learnt: Learnt) -> Result:
+        """Of a reward-free algorithm: the policy planned for the problem's rewards, that planning billed."""
+        self._require_a_round()
+        started = time.perf_counter()
+        planned, bill = learnt.policy_for(self._handle.rewards)
+        self._seconds += time.perf_counter() - started
+        value = self._problem.value(planned)
+        bill = state.bill + bill
+        gap = self._problem.optimal_value - value
+        self.history[-1].update(
+            episodes=self._handle.episodes_played,
+            bill=bill.asdict(),
+            seconds=self._seconds,
+            gap=gap,
+            last_gap=gap,
+        )
+        self._report()
+        policy = MixturePolicy([planned])
+        return self._result(identity, state, policy, value, planned, [planned], bill, learnt)
+
+    def _require_a_round(self) -> None:
+        if not self._iterations:
+            raise InvalidInput("the cap on episodes leaves no room for a single round; raise `episodes`")
+
+    def _result(
+        self,
+        identity: Row,
+        state: AlgorithmState,
+        policy: MixturePolicy,
+        value: float,
+        last_policy: Probabilities,
+        members: list[Probabilities],
+        bill: Bill,
+        learnt: Learnt | None = None,
+    ) -> Result:
+        certificate = self._certificate(state, members)
+        return Result(
+            problem=self._problem.name,
+            **identity,
+            value=value,
+            optimal_value=self._problem.optimal_value,
+            last_value=self._problem.value(last_policy),
+            policy=policy,
+            last_policy=self._problem.policy(last_policy),
+            episodes=self._handle.episodes_played,
+            iterations=self._iterations,
+            bill=bill,
+            seconds=self._seconds,
+            coverage=_coverage(self._problem, state.model, self._handle.rho),
+            certificate=certificate.bound,
+            certificate_bill=certificate.bill,
+            model=state.model,
+            history=self.history,
+            learnt=learnt,
+        )
+
+    def _certificate(self, state: AlgorithmState, members: list[Probabilities]) -> Certificate:
+        """Of an algorithm that keeps a model, a bonus and the visits behind them, which a continuous state has not."""
+        if not members or not isinstance(state, RollInState) or state.model is None:
+            return Certificate(None, Bill())
+        if not isinstance(state.data, TransitionData):
+            return Certificate(None, Bill())
+        visits = state.data.counts.sum(axis=-1)
+        return certify(state.model, state.bonus, visits, self._handle.rewards, self._handle.initial, members)
+
+
+def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> float | None:
+    """max over h, s, a of d*_h(s)/(|A| ρ(s,a)), d* the optimal policy's in the true and in the fitted model.
+
+    None where ρ misses a state that it reaches. A continuous walk starts in a point, which no density covers: there
+    the first step is left out.
+    """
+    flows = [problem.occupancy(problem.optimal_policy)]
+    if model is not None:
+        flows.append(occupancies(model.transitions, problem.optimal_policy, problem.initial))
+    least = rho.min(axis=-1)
+    first = 1 if isinstance(problem, SmoothWalk) else 0
+    reached = np.maximum.reduce(flows)[first:].max(axis=0, initial=0.0)
+    if (reached[least == 0] > UNREACHED).any():
+        return None
+    visited = least > 0
+    return float((reached[visited] / (problem.actions * least[visited])).max())

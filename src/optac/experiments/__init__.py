@@ -1,1 +1,0 @@
-"""What to run, running it, and the store of runs."""

@@ -1,0 +1,1 @@
+"""The named families of problems."""

@@ -1,0 +1,38 @@
+"""The page's list of commands: whatever a cell shows can be made again by one of them."""
+
+from collections.abc import Sequence
+
+from optac.report.markup import Markup, element
+
+
+class Commands:
+    """Titles with their commands, each under an anchor of its own."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    def add(self, title: str, lines: Sequence[str]) -> str:
+        """The anchor of these commands."""
+        return self._entries.setdefault((title, tuple(lines)), f"c{len(self._entries) + 1}")
+
+    def section(self) -> Markup:
+        """All of them, each with a button that copies it."""
+        return element(
+            "ol",
+            *(
+                element(
+                    "li",
+                    element("strong", title),
+                    *(_line(line) for line in dict.fromkeys(lines)),
+                    id=anchor,
+                    tabindex="-1",
+                )
+                for (title, lines), anchor in self._entries.items()
+            ),
+            class_="commands",
+        )
+
+
+def _line(command: str) -> Markup:
+    button = element("button", "copy", type="button", class_="copy")
+    return element("div", element("code", command), button, class_="line-of-code")

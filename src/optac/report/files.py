@@ -1,0 +1,153 @@
+"""A report on disk: the page, and in a folder of the same name its figures, tables and rows as files."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from re import sub
+from textwrap import shorten
+
+from optac.errors import InvalidInput
+from optac.report.comparison import PALETTE, drawing, markdown_table, save
+from optac.report.groups import Group, short_name
+from optac.report.numbers import interval, mean_std
+from optac.report.page import Report, page, page_path, read_report
+from optac.report.panels import Panel
+from optac.report.raw_rows import provable_csv, training_csv
+from optac.studies.table2.report import latex, markdown, missing_markdown
+
+LONGEST_NAME = 120
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (8, 2, 2, 2))
+
+
+@dataclass(frozen=True)
+class Written:
+    """The page, its size in bytes, and the files beside it."""
+
+    page: Path
+    size: int
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def beside(self) -> Path:
+        """The folder of the files."""
+        return self.page.with_suffix("")
+
+
+def write_report(
+    folders: Sequence[Path], out: Path, *, title: str = "Report", steps: dict[str, int] | None = None
+) -> Written:
+    """Read the folders and write FILE.html and FILE/."""
+    path = page_path(out)
+    report = read_report(folders, title=title, out=out, steps=steps)
+    text = page(report)
+    beside = path.with_suffix("")
+    try:
+        beside.mkdir(parents=True, exist_ok=True)
+        _replace(path, text)
+        files = [*_tables(report, beside), *_figures(report, beside)]
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write {path}: {error.strerror or error}; give another file with --out"
+        ) from error
+    return Written(path, len(text.encode()), tuple(files), report.evidence.notes)
+
+
+def _replace(path: Path, text: str) -> Path:
+    """Write a file so that a reader sees the old one or the new one."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    aside.write_text(text, encoding="utf-8")
+    os.replace(aside, path)
+    return path
+
+
+def _tables(report: Report, folder: Path) -> list[Path]:
+    made = {}
+    if report.groups:
+        made["results.md"] = _results_markdown(report.groups)
+    if report.paper:
+        made["table2.md"] = markdown(report.paper) + "\n" + missing_markdown(report.paper)
+        made["table2.tex"] = latex(report.paper)
+    if report.evidence.training:
+        made["training-rows.csv"] = training_csv(report.evidence.training)
+    if report.evidence.provable:
+        made["provable-rows.csv"] = provable_csv(report.evidence.provable)
+    return [_replace(folder / name, text) for name, text in made.items()]
+
+
+def _results_markdown(groups: Sequence[Group]) -> str:
+    lines = [
+        [
+            short_name(group.environment),
+            group.label,
+            f"{group.steps:,}",
+            str(len(group.complete)),
+            mean_std(group.summary) if group.summary else "on its way",
+            interval(group.iqm) if group.iqm else "fewer than 3 seeds",
+        ]
+        for group in groups
+    ]
+    return markdown_table(["environment", "agent", "steps", "seeds", "mean ± std", "IQM [95 %]"], lines)
+
+
+def _figures(report: Report, folder: Path) -> list[Path]:
+    panels = [(f"curve-{short_name(panel.name)}", panel) for panel in report.curves]
+    panels += [("profile", panel) for panel in report.profile]
+    panels += [(f"gap-{panel.name}", panel) for panel in report.gaps]
+    drawn = []
+    for name, (_, panel) in zip(file_names([text for text, _ in panels]), panels, strict=True):
+        path = _figure(panel, folder / f"{name}.png")
+        drawn += [path, path.with_suffix(".svg")]
+    return drawn
+
+
+def file_names(texts: Sequence[str]) -> list[str]:
+    """A name a text that any file system takes; where two come out alike the later ones are numbered."""
+    names: list[str] = []
+    for text in texts:
+        slug = sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:LONGEST_NAME]
+        taken = {name.lower() for name in names}
+        numbered = (slug if i == 1 else f"{slug}-{i}" for i in count(1))
+        names.append(next(name for name in numbered if name.lower() not in taken))
+    return names
+
+
+def _figure(panel: Panel, path: Path) -> Path:
+    """A panel drawn by matplotlib."""
+    figure, axes = drawing().subplots(figsize=(7, 4.2), layout="constrained")
+    for i, series in enumerate(panel.series):
+        colour, band = PALETTE[i % len(PALETTE)], series.band
+        for xs, ys in series.threads.values():
+            axes.plot(xs, ys, color=colour, linewidth=0.7, alpha=0.4)
+        axes.plot(
+            band.at,
+            band.estimate,
+            color=colour,
+            linewidth=2,
+            dashes=DASHES[i % len(DASHES)],
+            label=shorten(series.label, 48, placeholder=" …").replace("$", r"\$"),
+            marker="o" if len(band.at) < 8 else None,
+            markersize=3,
+        )
+        if band.low is not None and band.high is not None:
+            axes.fill_between(band.at, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
+    furthest = axes.get_xlim()[1]
+    for at, said in (mark for mark in panel.marks if mark[0] <= furthest):
+        axes.axvline(at, color="0.5", linestyle="--", linewidth=1)
+        axes.annotate(
+            said,
+            (at, 1),
+            (4, -10),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize=7,
+        )
+    axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title.replace("$", r"\$"))
+    if panel.log_x:
+        axes.set_xscale("log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.legend(frameon=False, fontsize="small")
+    return save(figure, path)

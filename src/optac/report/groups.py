@@ -1,0 +1,112 @@
+"""Training runs that differ in their seed alone, as one group with its statistics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from optac.report.recorded_runs import TrainingRun, finite
+from optac.report.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
+from optac.runs.command_lines import changed_settings
+from optac.studies.table2.paper import AGENTS
+
+
+@dataclass(frozen=True)
+class Group:
+    """The seeds of one agent, with one set of settings, in one environment, for one number of steps."""
+
+    environment: str
+    agent: str
+    steps: int
+    label: str
+    runs: tuple[TrainingRun, ...]
+
+    @cached_property
+    def complete(self) -> tuple[TrainingRun, ...]:
+        """The runs that were evaluated at their last step; the others are still on their way."""
+        return tuple(run for run in self.runs if run.is_complete)
+
+    @cached_property
+    def scores(self) -> dict[int, float]:
+        """Seed → last evaluation."""
+        return {run.seed: run.score for run in self.complete}
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """Mean ± std of the last evaluations."""
+        return summary(list(self.scores.values())) if self.scores else None
+
+    @cached_property
+    def iqm(self) -> Interval | None:
+        """Their interquartile mean, with an interval."""
+        return iqm_interval([list(self.scores.values())])
+
+    @cached_property
+    def band(self) -> Band:
+        """The learning curve: of the complete runs, or of all while there are none."""
+        return learning_curve([run.curve for run in self.complete or self.runs])
+
+    @property
+    def warm_up(self) -> int | None:
+        """Random steps before the first update."""
+        found = finite(self.runs[0].config["settings"].get("learning_starts"))
+        return None if found is None else int(found)
+
+    @property
+    def has_usual_settings(self) -> bool:
+        """Whether no setting was changed from the preset `default`."""
+        settings = self.runs[0].learning_settings
+        return settings.get("preset", "default") == "default" and not changed_settings(self.agent, settings)
+
+
+def short_name(environment: str) -> str:
+    """`HalfCheetah` of `optac/HalfCheetah-v0`; another namespace's or version's id stays as it is."""
+    name = environment.removeprefix("optac/")
+    return name.removesuffix("-v0") if name != environment else environment
+
+
+def group_runs(runs: Sequence[TrainingRun]) -> list[Group]:
+    """The groups, agents in the paper's order within each environment, told apart by their labels."""
+    found: dict[tuple[Any, ...], list[TrainingRun]] = {}
+    for run in runs:
+        found.setdefault(run.experiment, []).append(run)
+    rank = {name: place for place, name in enumerate(AGENTS)}
+    ordered = sorted(
+        found.values(),
+        key=lambda seeds: (seeds[0].environment, rank.get(seeds[0].agent, 9), seeds[0].agent, seeds[0].steps),
+    )
+    return [
+        Group(
+            seeds[0].environment,
+            seeds[0].agent,
+            seeds[0].steps,
+            _label(seeds[0], ordered),
+            tuple(sorted(seeds, key=lambda run: run.seed)),
+        )
+        for seeds in ordered
+    ]
+
+
+def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]]) -> str:
+    """The agent, the settings that are not its default's, and the steps where a rival has others.
+
+    Of an agent that this version does not know, the settings that its rivals do not share.
+    """
+    rivals = [
+        seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
+    ]
+    settings = run.learning_settings
+    if run.agent in AGENTS:
+        changed = changed_settings(run.agent, settings)
+        if settings.get("preset", "default") != "default":
+            changed = {"preset": settings["preset"], **changed}
+    else:
+        changed = {
+            name: value
+            for name, value in sorted(settings.items())
+            if any(rival.learning_settings.get(name) != value for rival in rivals)
+        }
+    parts = [f"{name}={value}" for name, value in changed.items()]
+    if any(rival.steps != run.steps for rival in rivals):
+        parts.append(f"{run.steps:,} steps")
+    return " · ".join([AGENTS.get(run.agent, run.agent), *parts])

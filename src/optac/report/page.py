@@ -1,0 +1,268 @@
+"""The report as one page that needs no network, and the same figures and tables as files beside it."""
+
+import base64
+import gzip
+import hashlib
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from optac import __version__
+from optac.errors import InvalidInput
+from optac.report.chart import answers
+from optac.report.commands_section import Commands
+from optac.report.evidence import Evidence, gather
+from optac.report.groups import Group, group_runs
+from optac.report.markup import Markup, element, joined
+from optac.report.numbers import seeds
+from optac.report.page_sections import (
+    agents_section,
+    aggregate_table,
+    bill_section,
+    curves_section,
+    provenance_section,
+    results_section,
+    shared_tasks,
+    version_sets,
+)
+from optac.report.panels import Panel, curve_panels, gap_panels, profile_panel
+from optac.report.provable_groups import ProvableGroup, group_provable
+from optac.report.raw_rows import provable_csv, training_csv
+from optac.report.statistics import RESAMPLES, SEEDS_NEEDED
+from optac.studies.table2.page_section import paper_section
+from optac.studies.table2.report import Cell, paper_cells
+
+COLOURS = 9
+LARGEST_PLAIN_CSV = 1_000_000
+
+
+class PageTemplate(Template):
+    """`@@{name}`, since CSS and JavaScript use $ and { themselves."""
+
+    delimiter = "@@"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a page shows."""
+
+    title: str
+    evidence: Evidence
+    groups: tuple[Group, ...]
+    provable: tuple[ProvableGroup, ...]
+    paper: tuple[tuple[Cell, ...], ...]
+    shared: dict[str, list[Group]]
+    curves: tuple[Panel, ...]
+    profile: tuple[Panel, ...]
+    gaps: tuple[Panel, ...]
+    made_by: str
+
+
+def read_report(
+    folders: Sequence[Path], *, title: str = "Report", out: Path, steps: dict[str, int] | None = None
+) -> Report:
+    """Everything in the folders, ready to be shown; with `steps` the paper's table is held to those."""
+    evidence = gather(folders)
+    groups, provable = group_runs(evidence.training), group_provable(evidence.provable)
+    shared = shared_tasks(groups)
+    return Report(
+        title,
+        evidence,
+        tuple(groups),
+        tuple(provable),
+        tuple(tuple(line) for line in paper_cells(groups, steps=steps)),
+        shared,
+        tuple(curve_panels(groups)),
+        (profile_panel(shared),) if shared else (),
+        tuple(gap_panels(provable)),
+        shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
+    )
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    source = resources.files("optac.report")
+    script = (source / "page.js").read_text(encoding="utf-8")
+    panels = [*report.curves, *report.profile, *report.gaps]
+    sections = _sections(report)
+    return PageTemplate((source / "page.html").read_text(encoding="utf-8")).substitute(
+        title=joined(report.title),
+        version=__version__,
+        lead=joined(_lead(report)),
+        tiles=_tiles(report),
+        notes=_notes(report),
+        navigation=joined(
+            *(
+                element("li", element("a", key, href=f"#{key}"))
+                for key in [*(k for k, _, _ in sections), "reading"]
+            )
+        ),
+        sections=joined(*(element("section", element("h2", n), body, id=k) for k, n, body in sections)),
+        made_by=joined(report.made_by),
+        panels=json.dumps([answers(panel) for panel in panels], ensure_ascii=False).replace("<", "\\u003c"),
+        seeds_needed=str(SEEDS_NEEDED),
+        resamples=f"{RESAMPLES:,}",
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def page_path(given: Path) -> Path:
+    """The file to write; anything but an .html is refused before any work is done."""
+    if given.suffix.lower() not in (".html", ".htm"):
+        raise InvalidInput(f"{given} is no name for a page; give --out a file that ends in .html")
+    if given.is_dir():
+        raise InvalidInput(f"{given} is a folder; give --out a file that ends in .html")
+    return given
+
+
+def _sections(report: Report) -> list[tuple[str, str, Markup]]:
+    commands = Commands()
+    shown: list[tuple[str, str, Markup]] = []
+    labels = [s.label for p in (*report.curves, *report.profile, *report.gaps) for s in p.series]
+    places = {label: i % COLOURS for i, label in enumerate(dict.fromkeys(labels))}
+    if report.paper:
+        shown.append(("paper", "The paper’s Table 2, beside ours", paper_section(report.paper, commands)))
+    if report.curves:
+        about = element(
+            "p",
+            "Thick: the mean over complete seeds, or over all while none is complete, with a band for its 95 % "
+            f"bootstrap interval where there are at least {SEEDS_NEEDED} of them; thin: each seed. Left of the dashed "
+            "line actions are random and nothing is learnt.",
+        )
+        figures = curves_section(report.curves, 0, places, "environments")
+        shown.append(("curves", "Learning curves", joined(about, figures)))
+    if report.groups:
+        shown.append(("results", "Every result", results_section(report.groups, commands)))
+    if len(report.groups) > 1:
+        shown.append(("agents", "Agent against agent", _agents(report, places)))
+    if report.provable:
+        about = element(
+            "p",
+            "The provable half: problems whose truth is known, so that the gap V* − V(policy) is exact, and every "
+            "oracle call is counted. SL: supervised learning, the calls inside the others included; PE: policy "
+            "evaluation; PP: planning; CP: constrained planning.",
+        )
+        first = len(report.curves) + len(report.profile)
+        figures = curves_section(report.gaps, first, places, "problems") if report.gaps else Markup("")
+        shown.append(
+            ("oracles", "Oracle bills", joined(about, bill_section(report.provable, commands), figures))
+        )
+    shown.append(("rows", "Raw rows", _downloads(report)))
+    shown.append(
+        (
+            "versions",
+            "What made these numbers",
+            provenance_section(report.evidence.training, report.evidence.provable),
+        )
+    )
+    shown.append(("commands", "Commands", commands.section()))
+    return shown
+
+
+def _agents(report: Report, places: dict[str, int]) -> Markup:
+    parts = [agents_section(report.groups)]
+    if report.shared:
+        parts.append(aggregate_table(report.shared))
+        parts.append(curves_section(report.profile, len(report.curves), places, "figures"))
+    else:
+        parts.append(
+            element(
+                "p",
+                "No figure over several tasks yet: it needs at least two agents with "
+                f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on one of the paper’s tasks.",
+            )
+        )
+    return joined(*parts)
+
+
+def _lead(report: Report) -> str:
+    parts = []
+    if report.groups:
+        complete = sum(len(group.complete) for group in report.groups)
+        parts.append(f"{_count(complete, 'complete training run')} of {len(report.evidence.training)}")
+    if report.evidence.provable:
+        problems = len({run.problem for run in report.evidence.provable})
+        parts.append(
+            f"{_count(len(report.evidence.provable), 'run')} of provable algorithms on {_count(problems, 'problem')}"
+        )
+    few = [g for g in report.groups if g.scores and len(g.scores) < SEEDS_NEEDED]
+    said = ", and ".join(parts) + "."
+    if few:
+        share = f"{len(few)} of {len(report.groups)} groups"
+        said += f" Where there are fewer than {SEEDS_NEEDED} seeds ({share}) no interval is given."
+    return said
+
+
+def _tiles(report: Report) -> Markup:
+    training, provable = report.evidence.training, report.evidence.provable
+    facts = [
+        ("training runs", len(training)),
+        ("environments", len({run.environment for run in training})),
+        ("agents", len({run.agent for run in training})),
+        ("environment steps", sum(run.reached for run in training)),
+        ("provable runs", len(provable)),
+        ("algorithms", len({run.algorithm for run in provable})),
+        ("episodes played", sum(run.episodes for run in provable)),
+    ]
+    return joined(
+        *(
+            element("li", element("b", f"{value:,}"), name if value > 1 else name[:-1])
+            for name, value in facts
+            if value
+        )
+    )
+
+
+def _notes(report: Report) -> Markup:
+    """What was left out, and whether rows of different versions stand side by side."""
+    said = list(report.evidence.notes)
+    together = [(f"{one.label} on {one.environment}", [r.config for r in one.runs]) for one in report.groups]
+    together += [(f"{one.label} on {one.problem}", [r.config for r in one.runs]) for one in report.provable]
+    for name, configs in together:
+        sets = version_sets(configs)
+        if len(sets) > 1:
+            said.append(
+                f"{name}: its {seeds(len(configs))} were made with {len(sets)} "
+                "different sets of versions or machines, listed below; they are counted together"
+            )
+    if not said:
+        return Markup("")
+    lines = element("ul", *(element("li", text) for text in said))
+    return element("div", element("strong", "Please note"), lines, class_="note", role="note")
+
+
+def _downloads(report: Report) -> Markup:
+    files = []
+    if report.evidence.training:
+        files.append(("training-rows.csv", training_csv(report.evidence.training)))
+    if report.evidence.provable:
+        files.append(("provable-rows.csv", provable_csv(report.evidence.provable)))
+    links = [_download(name, text) for name, text in files]
+    about = (
+        "Every row the runs have written, as they wrote it: what is neither text nor number, such as a bill, stands "
+        "in its cell as JSON. The files are inside this page."
+    )
+    return joined(element("p", about), element("ul", *(element("li", link) for link in links)))
+
+
+def _download(name: str, text: str) -> Markup:
+    """A link that holds the file itself, packed where it is large."""
+    data, kind = text.encode(), "text/csv"
+    rows = text.count("\n") - 1
+    if len(data) > LARGEST_PLAIN_CSV:
+        data, kind, name = gzip.compress(data, mtime=0), "application/gzip", f"{name}.gz"
+    packed = base64.b64encode(data).decode()
+    size = f"{_count(rows, 'row')}, {len(data) / 1000:,.0f} kB"
+    return joined(
+        element("a", name, href=f"data:{kind};base64,{packed}", download=name),
+        element("span", f" ({size})", class_="soft"),
+    )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -1,0 +1,248 @@
+"""The page's other sections: every result, agents against each other, curves, oracle bills, what made it all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from statistics import median
+
+from optac.report.chart import chart
+from optac.report.commands_section import Commands
+from optac.report.groups import Group, short_name
+from optac.report.markup import Markup, element, joined, table
+from optac.report.numbers import ends, interval, mean_std, number
+from optac.report.panels import Panel
+from optac.report.provable_groups import ProvableGroup, by_problem
+from optac.report.recorded_runs import ProvableRun, TrainingRun
+from optac.report.statistics import (
+    SEEDS_NEEDED,
+    difference,
+    improvement_interval,
+    iqm_interval,
+    probability_of_improvement,
+)
+from optac.runs.folder import Row
+from optac.studies.table2.paper import AGENTS, TASKS, normalised
+
+ORACLES = ("SL", "PE", "PP", "CP")
+NO_SPREAD = "cannot tell: neither has a spread"
+TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
+
+
+def results_section(groups: Sequence[Group], commands: Commands) -> Markup:
+    """Every group of seeds with what it came to."""
+    lines = []
+    for group in groups:
+        title = f"{group.label} on {short_name(group.environment)}, {group.steps:,} steps"
+        anchor = commands.add(title, [run.command for run in group.runs])
+        found, iqm = group.summary, group.iqm
+        value = "on its way" if found is None else mean_std(found)
+        going = len(group.runs) - len(group.complete)
+        lines.append(
+            [
+                short_name(group.environment),
+                group.label,
+                f"{group.steps:,}",
+                f"{len(group.complete)}" + (f" (+{going} not complete)" if going else ""),
+                element("a", value, href=f"#{anchor}", title="the commands that make it"),
+                "—" if found is None else interval(iqm) if iqm else TOO_FEW,
+                ", ".join(number(score) for score in group.scores.values()) or "—",
+            ]
+        )
+    head = ["environment", "agent", "steps", "seeds", "mean ± std", "IQM [95 %]", "each seed"]
+    caption = "The last evaluation of every run, over seeds. Each mean links to the commands that make it."
+    return table(head, lines, caption=caption)
+
+
+def agents_section(groups: Sequence[Group]) -> Markup:
+    """Each agent against each other where both were run for the same steps."""
+    lines = []
+    for first, second in combinations([group for group in groups if group.scores], 2):
+        if (first.environment, first.steps) != (second.environment, second.steps):
+            continue
+        a, b = list(second.scores.values()), list(first.scores.values())
+        assert first.summary is not None and second.summary is not None
+        gap = difference(second.summary, first.summary)
+        chance = improvement_interval([a], [b])
+        told = gap.low is not None and gap.high is not None
+        width = gap.high - gap.low if gap.low is not None and gap.high is not None else None
+        lines.append(
+            [
+                short_name(first.environment),
+                f"{second.label} over {first.label}",
+                f"{number(gap.mean, width)}"
+                + (f" {ends(gap.low, gap.high)}" if gap.low is not None and gap.high is not None else ""),
+                interval(chance) if chance else f"{probability_of_improvement([a], [b]):.2f}",
+                gap.verdict if told else TOO_FEW if min(len(a), len(b)) < SEEDS_NEEDED else NO_SPREAD,
+            ]
+        )
+    if not lines:
+        return Markup("")
+    head = [
+        "environment",
+        "comparison",
+        "difference of means [95 %]",
+        "P(improvement) [95 %]",
+        "the seeds say",
+    ]
+    caption = (
+        "Same code, same steps, same evaluation. P(improvement): how often a run of the first agent beats one of "
+        "the second."
+    )
+    return table(head, lines, caption=caption)
+
+
+def shared_tasks(groups: Sequence[Group]) -> dict[str, list[Group]]:
+    """Agent → its groups on the paper's tasks where every agent that was run has enough seeds for the same steps."""
+    usable = [g for g in groups if g.environment in TASKS and g.agent in AGENTS and g.has_usual_settings]
+    agents = [agent for agent in AGENTS if any(group.agent == agent for group in usable)]
+    found: dict[str, list[Group]] = {agent: [] for agent in agents}
+    for task in TASKS:
+        steps = sorted({group.steps for group in usable if group.environment == task}, reverse=True)
+        for budget in steps:
+            there = {g.agent: g for g in usable if (g.environment, g.steps) == (task, budget)}
+            if len(agents) > 1 and all(a in there and len(there[a].scores) >= SEEDS_NEEDED for a in agents):
+                for agent in agents:
+                    found[agent].append(there[agent])
+                break
+    return found if any(found.values()) else {}
+
+
+def aggregate_table(shared: Mapping[str, Sequence[Group]]) -> Markup:
+    """IQM over the shared tasks on the normalised scale, and the chance of beating the first agent."""
+    scores = {
+        agent: [[normalised(g.environment, value) for value in g.scores.values()] for g in tasks]
+        for agent, tasks in shared.items()
+    }
+    base = next(iter(scores))
+    lines = []
+    for agent, tasks in scores.items():
+        found = iqm_interval(tasks)
+        chance = improvement_interval(tasks, scores[base]) if agent != base else None
+        lines.append(
+            [AGENTS[agent], interval(found) if found else TOO_FEW, interval(chance) if chance else "—"]
+        )
+    names = ", ".join(short_name(group.environment) for group in shared[base])
+    head = ["agent", "IQM of normalised scores [95 %]", f"P(improvement over {AGENTS[base]}) [95 %]"]
+    return table(head, lines, caption=f"Over {names}. Normalised: random play is 0, the paper’s SAC is 1.")
+
+
+def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int], kind: str) -> Markup:
+    """The panels with switches for their lines and, where there are several, for the panels."""
+    labels = list(dict.fromkeys(series.label for panel in panels for series in panel.series))
+    lines = [
+        element(
+            "button",
+            _sample(places[label]),
+            label,
+            type="button",
+            aria_pressed="true",
+            data_series_switch=label,
+        )
+        for label in labels
+    ]
+    figures = [
+        element(
+            "figure",
+            element("figcaption", panel.title),
+            chart(panel, first + i, dict(places)),
+            id=f"f{first + i}",
+            data_environment=panel.name,
+        )
+        for i, panel in enumerate(panels)
+    ]
+    whole = [
+        element("button", panel.title, type="button", aria_pressed="true", data_figure_switch=f"f{first + i}")
+        for i, panel in enumerate(panels)
+    ]
+    keys = [element("span", _sample(places[label]), label, class_="key") for label in labels]
+    return joined(
+        element("div", element("span", "show"), *lines, class_="switches"),
+        element("div", element("span", kind), *whole, class_="switches") if len(panels) > 1 else "",
+        element("p", *keys, class_="keys"),
+        element("div", *figures, class_="panels"),
+    )
+
+
+def _sample(place: int) -> Markup:
+    line = element("line", x1=0, x2=22, y1=4, y2=4, class_="sample")
+    return element("svg", line, viewBox="0 0 22 8", class_=f"s{place}", aria_hidden="true")
+
+
+def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
+    """What every algorithm learnt and which oracles it paid for, a table a problem, medians over seeds."""
+    head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
+    return joined(
+        *(
+            table(
+                head,
+                [_bill_line(group, commands) for group in there],
+                caption=f"{problem}: medians over seeds (least–most)",
+            )
+            for problem, there in by_problem(groups).items()
+        )
+    )
+
+
+def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
+    runs = group.runs
+    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in runs])
+    gaps = [f"{gap:.3f}" for gap in sorted(run.last_gap for run in runs)]
+    spread = f" ({gaps[0]}–{gaps[-1]})" if gaps[0] != gaps[-1] else ""
+    return [
+        element("a", group.label, href=f"#{anchor}", title="the command that makes it"),
+        str(len(runs)),
+        f"{median(run.episodes for run in runs):,.0f}",
+        f"{median(run.last_gap for run in runs):.3f}{spread}",
+        f"{median(run.gap for run in runs):.3f}",
+        *(f"{median(run.bill[oracle] for run in runs):,.0f}" for oracle in ORACLES),
+        f"{median(run.seconds for run in runs):,.1f}",
+    ]
+
+
+def provenance_section(training: Sequence[TrainingRun], provable: Sequence[ProvableRun]) -> Markup:
+    """Every run with its seed, state, speed and which set of versions and machine made it."""
+    sets = version_sets([run.config for run in training] + [run.config for run in provable])
+    letters = {text: letter for letter, text in sets.items()}
+    lines = [
+        [
+            run.path.name,
+            short_name(run.environment),
+            run.agent,
+            str(run.seed),
+            f"{run.steps:,}" if run.is_complete else f"{run.reached:,} of {run.steps:,}",
+            run.state,
+            f"{median(run.speeds):.0f}" if run.speeds else "—",
+            letters[_versions(run.config)],
+            str(run.config.get("commit") or run.config.get("versions", {}).get("commit") or "not recorded"),
+        ]
+        for run in training
+    ]
+    head = ["run", "environment", "agent", "seed", "steps", "state", "steps/s", "made with", "commit"]
+    parts = [element("h3", "Versions and machine")]
+    parts.append(
+        element("dl", *(joined(element("dt", letter), element("dd", text)) for letter, text in sets.items()))
+    )
+    if lines:
+        parts.append(table(head, lines, caption="Every training run on this page."))
+    folders = {solved.path: solved for solved in provable}
+    if folders:
+        rows = [[path.name, one.problem, letters[_versions(one.config)]] for path, one in folders.items()]
+        parts.append(table(["folder", "problem", "made with"], rows, caption="Folders of provable runs."))
+    return joined(*parts)
+
+
+def version_sets(configs: Iterable[Row]) -> dict[str, str]:
+    """A letter for each different set of versions and machine."""
+    texts = dict.fromkeys(_versions(config) for config in configs)
+    return {_letter(i): text for i, text in enumerate(texts)}
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else f"A{place}"
+
+
+def _versions(config: Row) -> str:
+    said = config.get("versions")
+    if not said:
+        return "nothing recorded"
+    machine = "" if "processor" in said else "; processor not recorded"
+    return ", ".join(f"{name} {value}" for name, value in said.items() if name != "commit") + machine

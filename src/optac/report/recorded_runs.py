@@ -1,0 +1,228 @@
+"""Runs as their folders record them: one seed of an agent in an environment, one of an algorithm on a problem.
+
+A file may hold anything. A value that the page counts with and that is no number costs that value where it stands in
+a training run's row, with a note; anything else that is odd is an error, which costs the run.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from optac.errors import RunFailed
+from optac.runs.command_lines import compare_command, solve_command, train_command
+from optac.runs.folder import Row, RunFolder, read_json_object
+from optac.sweeps.comparing import CompareConfig
+
+# They say when a run looks up from its work, not what it learns.
+BOOKKEEPING = {"eval_every", "checkpoint_every", "log_every", "step_timeout"}
+STEP, SCORE, SPEED = "time/total_timesteps", "eval/mean_reward", "time/fps"
+# Beyond it a square, and so a spread, is infinite.
+LARGEST = 1e150
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One seed of one agent in one environment."""
+
+    path: Path
+    config: Row
+    rows: list[Row]
+    state: str
+    command: str
+
+    @cached_property
+    def curve(self) -> dict[int, float]:
+        """Step → mean return of the evaluation there; one that is not a number is none."""
+        found = {}
+        for row in self.rows:
+            step, value = finite(row.get(STEP)), finite(row.get(SCORE))
+            if step is not None and value is not None:
+                found[int(step)] = value
+        return found
+
+    @property
+    def agent(self) -> str:
+        return str(self.config["agent"])
+
+    @property
+    def environment(self) -> str:
+        return str(self.config["environment"])
+
+    @property
+    def seed(self) -> int:
+        return int(self.config["seed"])
+
+    @property
+    def steps(self) -> int:
+        """How far the run is meant to go."""
+        return int(self.config["steps"])
+
+    @cached_property
+    def reached(self) -> int:
+        """How far it has come."""
+        steps = (finite(row.get(STEP)) for row in self.rows)
+        return max((int(step) for step in steps if step is not None), default=0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was evaluated at its last step."""
+        return self.steps in self.curve
+
+    @property
+    def progress(self) -> tuple[bool, int]:
+        """Of two records of the same run the one that came further has more of it."""
+        return self.is_complete, self.reached
+
+    @property
+    def score(self) -> float:
+        """The last evaluation."""
+        return self.curve[self.steps]
+
+    @property
+    def learning_settings(self) -> dict[str, Any]:
+        """The settings that what is learnt depends on: those of a part that is switched off are not among them."""
+        settings = self.config["settings"]
+        idle = {name for name in settings if name.startswith("bonus_") and not settings.get("bonus")}
+        if settings.get("head") == "mlp":
+            idle.add("fourier_bandwidth")
+        return {name: value for name, value in settings.items() if name not in BOOKKEEPING | idle}
+
+    @property
+    def experiment(self) -> tuple[Any, ...]:
+        """What the run shares with those that differ from it in their seed alone."""
+        settings = tuple(sorted((name, repr(value)) for name, value in self.learning_settings.items()))
+        return self.environment, self.agent, self.steps, settings
+
+    @property
+    def speeds(self) -> list[float]:
+        """Steps a second, of the rows in which the agent learnt."""
+        found = (finite(row.get(SPEED)) for row in self.rows if "train/critic_loss" in row)
+        return [speed for speed in found if speed is not None]
+
+
+@dataclass(frozen=True)
+class ProvableRun:
+    """One seed of one algorithm on one problem, with its bill; a curve's points are (episodes, gap, last gap)."""
+
+    path: Path
+    config: Row
+    rows: list[Row]
+    problem: str
+    algorithm: str
+    seed: int
+    choices: Mapping[str, str]
+    episodes: int
+    gap: float
+    last_gap: float
+    bill: Mapping[str, int]
+    seconds: float
+    curve: tuple[tuple[float, float, float], ...]
+    command: str
+
+    @property
+    def progress(self) -> tuple[bool, int]:
+        """Of two records of the same run the one that came further has more of it."""
+        return True, self.episodes
+
+    @property
+    def experiment(self) -> tuple[Any, ...]:
+        """What the run shares with those that differ from it in their seed alone."""
+        return self.problem, self.algorithm, tuple(sorted(self.choices.items()))
+
+
+def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> TrainingRun:
+    """A run of `optac train`, be it on its way."""
+    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
+    for name, kind in kinds.items():
+        if not isinstance(config.get(name), kind):
+            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
+    status = folder.status
+    run = TrainingRun(
+        folder.path, config, rows, status.state if status else "not recorded", train_command(config)
+    )
+    for name in (STEP, SCORE, SPEED):
+        odd = sum(finite(row.get(name)) is None for row in rows if name in row or name == STEP)
+        if odd:
+            notes.append(f"{folder.metrics_path}: {name} is no number in {odd} of its rows, left out there")
+    return run
+
+
+def solved(folder: RunFolder, config: Row, rows: list[Row]) -> ProvableRun:
+    """A solve that has ended; its result.json is written last."""
+    if not (folder.path / "result.json").exists():
+        raise RunFailed(f"{folder.path} has no result.json: it has not ended; `optac resume` it")
+    result = read_json_object(folder.path / "result.json")
+    curve = [(row["episodes"], row["gap"], row["last_gap"]) for row in rows if row.get("gap") is not None]
+    return ProvableRun(
+        folder.path,
+        config,
+        rows,
+        _problem(config),
+        str(config["algorithm"]),
+        int(config["seed"]),
+        _choices(config, config.get("problem_sha256"), config.get("settings", {})),
+        int(_sound(result["episodes"])),
+        _sound(result["gap"]),
+        _sound(result["last_gap"]),
+        _bill(result["bill"]),
+        _sound(result["time/seconds"]),
+        _points(curve),
+        solve_command(config),
+    )
+
+
+def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
+    """One algorithm and seed of a comparison."""
+    algorithm = str(row["algorithm"])
+    settings = CompareConfig(config["problem"], settings=config.get("settings", {})).settings_of(algorithm)
+    return ProvableRun(
+        folder.path,
+        config,
+        [row],
+        _problem(config),
+        algorithm,
+        int(row["seed"]),
+        _choices(config, config.get("file"), settings),
+        int(_sound(row["episodes"])),
+        _sound(row["gap"]),
+        _sound(row["last_gap"]),
+        _bill(row["bill"]),
+        _sound(row["time/run"]),
+        _points([point[:3] for point in row["curve"]]),
+        compare_command(config),
+    )
+
+
+def finite(value: object) -> float | None:
+    """A number to count with; None for anything else that a row may hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
+
+
+def _sound(value: object) -> float:
+    found = finite(value)
+    if found is None:
+        raise ValueError(f"{value!r} is no number")
+    return found
+
+
+def _problem(config: Row) -> str:
+    return " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())])
+
+
+def _choices(config: Row, file: str | None, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What was chosen for a run apart from problem, algorithm and seed; what was left open is not there."""
+    names = ("kind", "iterations", "episodes", "epsilon", "preset")
+    chosen = {**{name: config.get(name) for name in names}, "file": file and file[:12], **settings}
+    return {name: str(value) for name, value in chosen.items() if value is not None}
+
+
+def _bill(bill: Mapping[str, Any]) -> dict[str, int]:
+    return {oracle: int(_sound(bill[oracle])) for oracle in ("SL", "PE", "PP", "CP")}
+
+
+def _points(curve: Iterable[Sequence[Any]]) -> tuple[tuple[float, float, float], ...]:
+    return tuple((_sound(a), _sound(b), _sound(c)) for a, b, c in curve)

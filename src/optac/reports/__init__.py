@@ -1,1 +1,0 @@
-"""What people look at: terminal tables and progress, figures. Reads rows and results; runs nothing."""

@@ -1,0 +1,377 @@
+"""One run's folder: config.json, metrics.jsonl, checkpoints/ and status.json, safe against kills and rivals.
+
+`config.json` is written first and says everything that determines the run. `metrics.jsonl` only grows,
+except when a resumed run cuts off the rows past its checkpoint. `status.json` is replaced whole. A lock file
+names the process that owns the folder; in a sweep a lease takes its place. Nothing here knows what kind of run it
+holds.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.lease import Claim, Lease, RunFolderBusy, holder, newest_attempt
+from optac.runs.provenance import made_by, versions
+
+__all__ = [
+    "Row",
+    "RunFolder",
+    "RunFolderBusy",
+    "Status",
+    "read_json_object",
+    "run_id",
+    "write_json",
+]
+
+_SECONDS_TO_LOCK: Final = 0.5
+
+State = Literal["running", "finished", "failed", "interrupted"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a run stands and, when it did not finish, why."""
+
+    state: State
+    why: str | None = None
+
+
+@dataclass
+class RunFolder:
+    """A run on disk. `create` starts one, `open` takes up an existing one; `lock` before writing to it."""
+
+    path: Path
+    claim: Claim | None = None
+    _lock_file: int | None = field(default=None, repr=False)
+    _lease: Lease | None = field(default=None, repr=False)
+
+    @classmethod
+    def create(cls, path: Path | str, config: Mapping[str, Any]) -> "RunFolder":
+        """A new folder whose config.json holds `config` and the versions; refuses a folder that has a run.
+
+        The refusal, and the one for a path that can't be written, come before any work is done.
+        """
+        folder = cls(Path(path))
+        if folder.config_path.exists():
+            raise InvalidInput(
+                f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
+            )
+        if folder.path.is_dir() and not all(_is_left_by_a_kill(path) for path in folder.path.iterdir()):
+            raise InvalidInput(
+                f"{folder.path} is not empty and holds no run; give a new or an empty folder with --out"
+            )
+        try:
+            folder.checkpoints.mkdir(parents=True, exist_ok=True)
+            write_json(folder.config_path, {**config, "versions": versions()}, new=True)
+        except FileExistsError:
+            raise InvalidInput(
+                f"another process has just begun a run in {folder.path}; give another folder with --out"
+            ) from None
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot write to {folder.path}: {error.strerror or error}; give another folder with --out"
+            ) from error
+        return folder
+
+    @classmethod
+    def open(cls, path: Path | str, claim: Claim | None = None) -> "RunFolder":
+        """The folder of an existing run; with a claim, its lock is the claimed attempt."""
+        folder = cls(Path(path), claim)
+        if not folder.config_path.is_file():
+            raise InvalidInput(f"{folder.path} is not a run's folder: it has no config.json")
+        return folder
+
+    @classmethod
+    def open_or_create(
+        cls, path: Path | str, config: Mapping[str, Any], noted: Mapping[str, Any] | None = None
+    ) -> "RunFolder":
+        """The folder that holds this same run, made where there is none.
+
+        `noted` is written beside `config` then, and says nothing of whether a run is the same.
+        """
+        try:
+            return cls.create(path, {**config, **(noted or {})})
+        except InvalidInput:
+            if not (Path(path) / "config.json").is_file():
+                raise
+        folder = cls.open(path)
+        kept, wanted = folder.config, json.loads(json.dumps(config, default=_plain))
+        different = sorted(name for name in wanted if kept.get(name) != wanted[name])
+        if different:
+            raise InvalidInput(
+                f"{path} holds another run: it differs in {', '.join(different)}; give another folder with --out"
+            )
+        return folder
+
+    @property
+    def config_path(self) -> Path:
+        """Where everything that determines the run is written."""
+        return self.path / "config.json"
+
+    @property
+    def metrics_path(self) -> Path:
+        """Where the rows are, one JSON object a line."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where the checkpoints are."""
+        return self.path / "checkpoints"
+
+    @property
+    def config(self) -> Row:
+        """Everything that determines the run."""
+        return read_json_object(self.config_path)
+
+    def lock(self) -> "RunFolder":
+        """Own the folder until `release` or the end of this process.
+
+        The system drops the lock of a process that dies, so that a dead owner's is simply taken over; the pid
+        and host in the file serve the message for a living one.
+        """
+        if self.claim is None:
+            return self._lock()
+        self._lease = Lease.take(self.path, self.claim)
+        owner = holder(self.path, besides=self.claim.launcher)
+        if owner is not None:
+            self.release()
+            raise self._busy(owner)
+        return self
+
+    def _lock(self) -> "RunFolder":
+        try:
+            file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot write to {self.path}: {error.strerror or error}; give another folder with --out"
+            ) from error
+        if not _locked_soon(file):
+            owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(file)
+            raise self._busy(owner)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
+        self._lock_file = file
+        attempt = newest_attempt(self.path)
+        if attempt is not None and attempt.is_alive():
+            self.release()
+            raise self._busy(attempt.owner)
+        return self
+
+    def _busy(self, owner: str) -> RunFolderBusy:
+        return RunFolderBusy(
+            f"{self.path} is in use by {owner}; wait until it ends, or begin another run in another folder"
+        )
+
+    def check(self) -> None:
+        """Called before every write: FencedOff where a newer attempt at the run has begun."""
+        if self._lease is not None:
+            self._lease.check()
+
+    def release(self) -> None:
+        """Give the folder up."""
+        if self._lock_file is not None:
+            os.ftruncate(self._lock_file, 0)
+            os.close(self._lock_file)
+            self._lock_file = None
+        if self._lease is not None:
+            self._lease.release()
+            self._lease = None
+
+    def __enter__(self) -> "RunFolder":
+        return self.lock()
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+    def note_beginning(self) -> None:
+        """Say in config.json with which commit and versions the run begins: a sweep lays it out long before."""
+        self.check()
+        write_json(self.config_path, {**self.config, **made_by()})
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add one row to the metrics, in one write."""
+        self.check()
+        line = json.dumps(row, allow_nan=True) + "\n"
+        with open(self.metrics_path, "ab") as file:
+            file.write(line.encode())
+
+    def flush_rows(self) -> None:
+        """Have the rows on the disk: a checkpoint that outlives a power cut must not outlive the rows before it."""
+        if self.metrics_path.exists():
+            with open(self.metrics_path, "rb") as file:
+                os.fsync(file.fileno())
+
+    def rows(self) -> list[Row]:
+        """The rows so far; a torn last line, left by a kill, is not one of them."""
+        return self._complete_rows()[0]
+
+    @property
+    def has_torn_line(self) -> bool:
+        """Whether the metrics end in a torn line, which `rows` leaves out."""
+        if not self.metrics_path.exists():
+            return False
+        ends = self._complete_rows()[1]
+        return self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+
+    def cut(self, keep: Callable[[Row], bool]) -> int:
+        """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
+
+        On resume, `keep` says which rows the checkpoint already knew.
+        """
+        self.check()
+        if not self.metrics_path.exists():
+            return 0
+        rows, ends = self._complete_rows()
+        kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
+        end = ends[kept - 1] if kept else 0
+        torn = self.has_torn_line
+        with open(self.metrics_path, "r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+        return len(rows) - kept + int(torn)
+
+    def set_status(self, state: State, why: str | None = None) -> None:
+        """Say where the run stands; the file is replaced whole."""
+        self.check()
+        write_json(self.path / "status.json", {"state": state, "why": why})
+
+    @property
+    def status(self) -> Status | None:
+        """Where the run stands; None when nothing has been said yet."""
+        path = self.path / "status.json"
+        if not path.exists():
+            return None
+        said = read_json_object(path)
+        if said.get("state") not in get_args(State):
+            raise RunFailed(
+                f"{path} is damaged: its state is {said.get('state')!r}; delete it and resume the run"
+            )
+        return Status(said["state"], said.get("why"))
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has ended as it should."""
+        status = self.status
+        return status is not None and status.state == "finished"
+
+    def _complete_rows(self) -> tuple[list[Row], list[int]]:
+        if not self.metrics_path.exists():
+            return [], []
+        rows: list[Row] = []
+        ends: list[int] = []
+        position = 0
+        lines = self.metrics_path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines[:-1], start=1):
+            position += len(line) + 1
+            row = _parse_row(line)
+            if row is None:
+                if number == len(lines) - 1:
+                    break
+                raise RunFailed(
+                    f"{self.metrics_path} is damaged at line {number}: not a JSON object; "
+                    "remove that line and the ones after it, then resume"
+                )
+            rows.append(row)
+            ends.append(position)
+        return rows, ends
+
+
+def _locked_soon(file: int) -> bool:
+    """Whether the file could be locked within a moment: who only looks at a run holds its lock for microseconds."""
+    give_up = time.monotonic() + _SECONDS_TO_LOCK
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.01)
+
+
+def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> str:
+    """A readable id: who runs, on what, a hash of the settings, the seed, as in `sac-Hopper-v5-1a2b3c4d-s0`.
+
+    `kind` is an agent or algorithm, `target` an environment or problem.
+    """
+    canonical = json.dumps(settings, sort_keys=True, default=str)
+    digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
+    parts = [re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-") for part in (kind, target)]
+    return f"{parts[0]}-{parts[1]}-{digest}-s{seed}"
+
+
+def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:
+    """Write a JSON object so that a reader sees the old file or the new one, never a part.
+
+    With `new`, a FileExistsError where the file is there already, whoever was quicker.
+    """
+    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=2, default=_plain)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            _publish(aside, path)
+        else:
+            os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _publish(aside: Path, path: Path) -> None:
+    """Give `aside` its name, unless that is taken."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError(path) from None
+        os.replace(aside, path)
+
+
+def read_json_object(path: Path) -> Row:
+    """The JSON object in a file; a damaged file is a RunFailed that names it."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RunFailed(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
+    return value
+
+
+def _is_left_by_a_kill(path: Path) -> bool:
+    """Whether this is what `create` leaves when it is killed before config.json has its name."""
+    return path.suffix == ".tmp" or (path.name == "checkpoints" and not any(path.iterdir()))
+
+
+def _parse_row(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _plain(value: object) -> object:
+    """NumPy scalars and paths as JSON's own types."""
+    if isinstance(value, Path):
+        return str(value)
+    item = getattr(value, "item", None)
+    if item is None:
+        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+    return item()

@@ -1,0 +1,59 @@
+"""The record of a finished run, small enough to commit: its configuration, rows, status and result, no checkpoint.
+
+`python -m optac.runs.publishing RUN… --to results/table2` publishes finished runs under their ids. The record
+says which commit the run began with (config.json) and ended with (result.json), and the command that makes it again; a
+sweep takes it for finished.
+"""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from optac.errors import InvalidInput
+from optac.runs.command_lines import train_command
+from optac.runs.folder import RunFolder, read_json_object, write_json
+from optac.runs.training_config import training_id
+
+
+def publish(run: Path, results: Path) -> Path:
+    """Copy the record of a finished training run to `results`; where it now lies."""
+    folder = RunFolder.open(run)
+    config, status = folder.config, folder.status
+    if config.get("kind") != "train":
+        raise InvalidInput(f"{run} is not a training run")
+    if status is None or status.state != "finished":
+        state = "not started" if status is None else status.state
+        raise InvalidInput(f"{run} is {state}; only a finished run is published: `optac resume {run}` first")
+    to = results / training_id(config)
+    to.mkdir(parents=True, exist_ok=True)
+    for name in ("metrics.jsonl", "result.json"):
+        if (run / name).exists():
+            shutil.copyfile(run / name, to / name)
+    made_by = {"commit": config.get("commit"), "command": train_command(config)}
+    write_json(to / "config.json", {**config, **made_by})
+    # Last, for a record is whole once it says that it is finished.
+    write_json(to / "status.json", read_json_object(run / "status.json"))
+    return to
+
+
+def is_published(run: str, results: Path) -> bool:
+    """Whether the record of the run with this id is there."""
+    path = results / run
+    if not (path / "config.json").exists():
+        return False
+    return RunFolder.open(path).is_finished
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Publish the runs named on the command line."""
+    parser = argparse.ArgumentParser(prog="python -m optac.runs.publishing")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR")
+    arguments = parser.parse_args(words)
+    for run in arguments.runs:
+        print(publish(run, arguments.to))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Everything that determines a training run, as config.json holds it; loads no JAX."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from optac.agents.catalogue import settings_of
+from optac.errors import InvalidInput
+from optac.runs.folder import run_id
+
+
+def training_config(
+    environment: str, agent: str, *, steps: int, seed: int, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The configuration with its full settings; bad input is refused."""
+    if steps < 1:
+        raise InvalidInput(f"steps={steps} must be at least 1")
+    if seed < 0:
+        raise InvalidInput(f"seed={seed} must be at least 0")
+    return {
+        "kind": "train",
+        "agent": agent,
+        "environment": environment,
+        "steps": steps,
+        "seed": seed,
+        "settings": asdict(settings_of(agent, settings)),
+    }
+
+
+def training_id(config: Mapping[str, Any]) -> str:
+    """The readable name of a run with this configuration."""
+    determining = {**config["settings"], "steps": config["steps"]}
+    return run_id(config["agent"], config["environment"], determining, config["seed"])

@@ -1,0 +1,1 @@
+"""One folder per study: what it runs beside what it says of it."""

@@ -1,0 +1,74 @@
+"""One of our agents as a contender in `optac bench agents`, a process of its own.
+
+`python -m optac.studies.bench.contender AGENT ENVIRONMENT CORE WARM_UP` speaks as peers/sb3_sac.py does: it
+says {"ready": …} after WARM_UP steps, then trains for every number of steps it reads and says the seconds.
+"""
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from optac.errors import unknown_name
+from optac.studies.bench.agents import AGENTS, BATCH, WIDTH
+from optac.studies.bench.flops import matmul_flops, sgemm_flops_per_second
+
+UPDATES_BEFORE_TIMING = 200
+
+
+def compete(name: str, environment: str, warm_up: int) -> None:
+    """Warm up, then train on demand until standard input ends."""
+    agent = _agent(name, environment, warm_up)
+    agent.learn(warm_up)
+    learner = agent._learner
+    _say(
+        ready=True,
+        flops_per_update=_flops_per_update(learner),
+        replay_bytes=sum(column.nbytes for column in learner.replay.rows),
+        updates_per_dispatch=learner.chosen.settings.updates_per_dispatch,
+    )
+    for line in sys.stdin:
+        steps = int(line)
+        started = time.perf_counter()
+        agent.learn(steps)
+        seconds = time.perf_counter() - started
+        _say(steps=steps, seconds=seconds, sgemm_flops_per_second=sgemm_flops_per_second())
+
+
+def _agent(name: str, environment: str, warm_up: int) -> Any:
+    from optac.agents import CRFFSAC, SAC
+
+    settings = {
+        "learning_starts": warm_up - UPDATES_BEFORE_TIMING,
+        "batch_size": BATCH,
+        "width": WIDTH,
+        "eval_every": 0,
+    }
+    if name not in AGENTS:
+        raise unknown_name("agent", name, AGENTS)
+    if name == "sac":
+        return SAC(environment, **settings)
+    return CRFFSAC(
+        environment, bonus=name == "crffsac-bonus", feature_steps=1, feature_width=WIDTH, **settings
+    )
+
+
+def _flops_per_update(learner: Any) -> int:
+    from optac.agents.parts.soft_actor_critic import Transitions
+
+    settings = learner.chosen.settings
+    shape = (1, getattr(settings, "feature_steps", 1), settings.batch_size)
+    batches = Transitions(*learner.replay.draw(shape, generator=np.random.default_rng(0)))
+    return matmul_flops(learner.chosen.updates, learner.state, batches, learner.statistics(), 1)
+
+
+def _say(**message: Any) -> None:
+    print(json.dumps(message), flush=True)
+
+
+if __name__ == "__main__":
+    os.sched_setaffinity(0, {int(sys.argv[3])})
+    compete(sys.argv[1], sys.argv[2], int(sys.argv[4]))

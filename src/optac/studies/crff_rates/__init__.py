@@ -1,0 +1,1 @@
+"""The error of conditional Fourier features."""

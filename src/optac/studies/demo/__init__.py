@@ -1,0 +1,1 @@
+"""What `optac demo` plays and shows."""

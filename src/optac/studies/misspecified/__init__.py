@@ -1,0 +1,1 @@
+"""Opt-AC where the model is only nearly right."""

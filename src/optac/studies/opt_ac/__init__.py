@@ -1,0 +1,1 @@
+"""What Opt-AC's practical preset does."""

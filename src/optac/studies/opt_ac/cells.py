@@ -1,0 +1,109 @@
+"""What Opt-AC's practical preset does on every family, how its gap falls with K, and what its certificate is worth."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from optac.algorithms import solve
+from optac.runs.folder import Row
+from optac.runs.solving import SolveConfig, problem_of
+from optac.sweeps.cells import Cell
+
+LOGGED_ITERATIONS = 40
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One seed of one problem under one preset, and the gap of the last policy that counts as solved."""
+
+    study: str
+    problem: str
+    parameters: dict[str, Any]
+    seed: int
+    episodes: int
+    target: float | str
+    preset: str = "practical"
+    algorithm: str = "opt-ac"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """What tells this run from all others, to be read."""
+        changed = {**self.parameters, **self.settings}
+        words = " ".join(f"{name}={value}" for name, value in changed.items())
+        return f"{self.study} {self.preset} {self.algorithm} {self.problem} {words} s{self.seed}"
+
+
+def cells() -> list[Cell]:
+    """A cell a run."""
+    return [Cell(run.id, "optac.studies.opt_ac.cells:measure", asdict(run)) for run in planned_runs()]
+
+
+def planned_runs() -> Iterator[StudyRun]:
+    """Every run of the study, the quickest first."""
+    fraction = "5 % of V* − V(uniform)"
+    lock = "combination-lock"
+    yield from (StudyRun("solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05) for s in range(20))
+    for s in range(3):
+        yield StudyRun(
+            "solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05, algorithm="epsilon-greedy"
+        )
+    yield from (StudyRun("solved", lock, {"horizon": 12, "actions": 10}, s, 15_000, 0.05) for s in range(5))
+    observed = {"horizon": 6, "actions": 4, "observations": 10}
+    yield from (StudyRun("solved", "observed-lock", observed, s, 6_000, 0.05) for s in range(5))
+    yield from (StudyRun("solved", "river-swim", {}, s, 10_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", "deep-sea", {"size": 10}, s, 10_000, fraction) for s in range(3))
+    for instance in range(3):
+        simplex = {"states": 30, "actions": 4, "horizon": 5, "rank": 3, "seed": instance}
+        yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
+    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(3))
+    for s in range(50):
+        bandit = {"horizon": 2, "rank": 8, "actions": 4, "seed": s}
+        yield StudyRun("certificate", "lower-bound", bandit, s, 2_000, 0.05)
+        simplex = {"states": 10, "actions": 3, "horizon": 3, "rank": 3, "seed": s}
+        yield StudyRun("certificate", "random-simplex", simplex, s, 1_500, 0.05)
+    small = {"horizon": 3, "actions": 3}
+    for s in range(50):
+        yield StudyRun("certificate", lock, {**small, "seed": s}, s, 3_000, 0.05)
+        finite = {"model_class": "finite", "pe": "exact"}
+        yield StudyRun(
+            "certificate", lock, {**small, "seed": s}, s, 9_000, 0.05, preset="theory", settings=finite
+        )
+
+
+def measure(**arguments: Any) -> Row:
+    """One run to the end of its budget: when it was solved, its gaps and its certificate."""
+    run = StudyRun(**arguments)
+    config = SolveConfig(run.problem, run.parameters, run.algorithm)
+    problem = problem_of(config)
+    result = solve(
+        problem,
+        run.algorithm,
+        episodes=run.episodes,
+        seed=run.seed,
+        preset=run.preset,
+        keep_members=run.study == "certificate",
+        **run.settings,
+    )
+    target = run.target
+    if not isinstance(target, float):
+        target = 0.05 * (problem.optimal_value - problem.uniform_value)
+    solved = [row["episodes"] for row in result.history if row["last_gap"] <= target]
+    unsolved = [row["episodes"] for row in result.history if row["last_gap"] > target]
+    spaced = sorted(
+        {round(len(result.history) ** (i / LOGGED_ITERATIONS)) for i in range(LOGGED_ITERATIONS + 1)}
+    )
+    return {
+        **asdict(run),
+        "target_gap": target,
+        "uniform_gap": problem.optimal_value - problem.uniform_value,
+        "first_solved": solved[0] if solved else None,
+        "solved_for_good": problem.horizon + max(unsolved, default=0) if result.last_gap <= target else None,
+        "last_gap": result.last_gap,
+        "gap": result.gap,
+        "certificate": result.certificate,
+        "played": result.episodes,
+        "time/seconds": result.seconds,
+        "curve": [[result.history[k - 1]["iteration"], result.history[k - 1]["gap"]] for k in spaced],
+    }

@@ -1,0 +1,1 @@
+"""The hierarchy of oracles, measured."""

@@ -1,0 +1,1 @@
+"""How episodes to ε grow with d, H, |A| and 1/ε."""

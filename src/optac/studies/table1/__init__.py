@@ -1,0 +1,1 @@
+"""The paper's Table 1, measured."""

@@ -1,0 +1,99 @@
+"""The paper's Table 1, measured: every algorithm on three problems, to ε = 0.1, each tuned once and then held.
+
+Every algorithm is given the same finite class, the truth among 64 candidates; the model-based ones also run with
+the simplex class, fitted by EM. `rep-ucb-alpha` is Rep-UCB with Opt-AC's α: only the oracle differs then. The seed
+draws the instance and the learner both.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from optac.algorithms.loop.run import prepare
+from optac.mdp import make_problem
+from optac.sweeps.cells import Cell
+from optac.sweeps.measuring import Row, measured
+
+EPSILON = 0.1
+
+PROBLEMS: Mapping[str, Mapping[str, Any]] = {
+    "combination-lock": {"horizon": 6, "actions": 5},
+    "observed-lock": {"horizon": 5, "actions": 4, "observations": 5},
+    "random-simplex": {"states": 20, "actions": 4, "horizon": 5, "rank": 3},
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm with a model class and a budget."""
+
+    algorithm: str
+    model_class: str | None = "finite"
+    episodes: int = 10_000
+    rungs: int = 11
+    seeds: int = 20
+    opt_ac_alpha: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "opt-ac": Variant("opt-ac"),
+    "rep-ucb": Variant("rep-ucb"),
+    "rep-ucb-alpha": Variant("rep-ucb", opt_ac_alpha=True),
+    "raffle": Variant("raffle", episodes=20_000),
+    "flambe": Variant("flambe", episodes=20_000),
+    "spanrl": Variant("spanrl", episodes=160_000, rungs=9, seeds=10),
+    "moffle": Variant("moffle", episodes=160_000, rungs=9, seeds=10),
+    "opt-ac EM": Variant("opt-ac", "simplex"),
+    "rep-ucb EM": Variant("rep-ucb", "simplex"),
+    "rep-ucb-alpha EM": Variant("rep-ucb", "simplex", opt_ac_alpha=True),
+    "raffle EM": Variant("raffle", "simplex", episodes=20_000),
+    "flambe EM": Variant("flambe", "simplex", episodes=20_000),
+    "lsvi-ucb": Variant("lsvi-ucb", None),
+    "ucbvi": Variant("ucbvi", None),
+    "epsilon-greedy": Variant("epsilon-greedy", None),
+}
+
+
+def cells() -> list[Cell]:
+    """A cell a seed, problem and variant, the seeds outermost: a part of them is a smaller table, not a torn one."""
+    return [
+        Cell(
+            f"{problem} {variant} s{seed}",
+            "optac.studies.table1.cells:measure",
+            {"problem": problem, "variant": variant, "seed": seed},
+        )
+        for seed in range(20)
+        for problem in PROBLEMS
+        for variant, chosen in VARIANTS.items()
+        if seed < chosen.seeds
+    ]
+
+
+def measure(problem: str, variant: str, seed: int) -> Row:
+    """One run, or one ladder, to ε."""
+    chosen = VARIANTS[variant]
+    instance = make_problem(problem, **PROBLEMS[problem], seed=seed)
+    settings = dict(chosen.settings)
+    if chosen.opt_ac_alpha:
+        settings["alpha"] = prepare(instance, "opt-ac").settings.alpha
+    row = measured(
+        instance,
+        chosen.algorithm,
+        seed=seed,
+        episodes=chosen.episodes,
+        epsilon=EPSILON,
+        rungs=chosen.rungs,
+        stop_at="both",
+        model_class=chosen.model_class,
+        **settings,
+    )
+    del row["curve"]
+    return {
+        "problem": problem,
+        "variant": variant,
+        "algorithm": chosen.algorithm,
+        "seed": seed,
+        "budget": chosen.episodes,
+        **row,
+    }

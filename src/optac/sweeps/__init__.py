@@ -1,0 +1,1 @@
+"""Many runs: the plan, the launcher, workers and their executors."""

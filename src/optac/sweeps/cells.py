@@ -1,0 +1,115 @@
+"""A study: many small runs ("cells"), each a function of plain arguments that gives one row, in parallel over cores.
+
+Its folder is a run's folder: config.json first, one row a finished cell in metrics.jsonl. Rows are written by
+the launcher alone, each in one write, so a study that was killed goes on with the cells it lacks and ends
+with the same rows as one that was not. Workers end with their launcher.
+
+Every row says which commit of the source made it: a study may be gone on with at another one. config.json has the
+commit of its start.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from optac.errors import InvalidInput, Terminated
+from optac.runs.folder import Row, RunFolder
+from optac.runs.provenance import source_commit
+from optac.sweeps.launcher_watch import end_with
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a readable id, and a function "package.module:name" with arguments that JSON can hold."""
+
+    id: str
+    function: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> Row:
+        module, name = self.function.split(":")
+        started = time.perf_counter()
+        row = getattr(import_module(module), name)(**self.arguments)
+        return {"cell": self.id, **row, "time/seconds": time.perf_counter() - started}
+
+
+def run_study(
+    path: Path,
+    config: Mapping[str, Any],
+    cells: Sequence[Cell],
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, str], None] | None = None,
+    minutes: int | float | None = None,
+) -> list[Row]:
+    """The rows of the cells in their order; those already in the folder are not run again.
+
+    After `minutes` no cell is started any more, and only the rows there are come back.
+    """
+    if jobs < 1:
+        raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
+    commit = source_commit()
+    with RunFolder.open_or_create(path, config, {"commit": commit}) as folder:
+        folder.cut(lambda row: True)
+        finished = {row["cell"]: row for row in folder.rows()}
+        missing = [cell for cell in cells if cell.id not in finished]
+        folder.set_status("running")
+        try:
+            for row in _rows(missing, jobs, None if minutes is None else time.monotonic() + 60 * minutes):
+                row["commit"] = commit
+                folder.append(row)
+                finished[row["cell"]] = row
+                if progress:
+                    progress(len(cells) - len(missing) + _count(missing, finished), row["cell"])
+        except KeyboardInterrupt as stop:
+            signal_name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
+            folder.set_status("interrupted", f"stopped by {signal_name}")
+            raise
+        except BaseException as error:
+            folder.set_status("failed", str(error))
+            raise
+        there = [finished[cell.id] for cell in cells if cell.id in finished]
+        if len(there) == len(cells):
+            folder.set_status("finished")
+        else:
+            folder.set_status("interrupted", f"time was up with {len(there)} of {len(cells)} cells done")
+    return there
+
+
+def _count(missing: Sequence[Cell], finished: Mapping[str, Row]) -> int:
+    return sum(cell.id in finished for cell in missing)
+
+
+def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[Row]:
+    """Rows as they come: in this process for one job, else in a pool of fresh interpreters."""
+    if jobs == 1 or len(cells) <= 1:
+        for cell in cells:
+            if _is_past(deadline):
+                return
+            yield cell()
+        return
+    # One thread a worker: the runs are small, and BLAS threads would only fight over the cores.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    pool = ProcessPoolExecutor(
+        max_workers=min(jobs, len(cells)),
+        mp_context=get_context("spawn"),
+        initializer=end_with,
+        initargs=(os.getpid(),),
+    )
+    try:
+        for future in as_completed([pool.submit(cell) for cell in cells]):
+            yield future.result()
+            if _is_past(deadline):
+                return
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_past(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() > deadline

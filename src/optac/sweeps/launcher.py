@@ -1,0 +1,263 @@
+"""Running a sweep: every run once, whatever happens to the launcher, to a worker, or to a machine.
+
+All that is known lies in the folders, so a launcher that starts again, or a second one beside the first, goes on from
+there: a finished run is skipped, a broken one resumed from its newest sound checkpoint, one that another launcher
+holds waited for. A run that fails or dies is started again at most `retries` times, after the others.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.runs.folder import RunFolder, read_json_object, write_json
+from optac.runs.lease import holder, newest_attempt
+from optac.runs.provenance import versions
+from optac.sweeps.local_executor import Executor
+from optac.sweeps.plan import Sweep, SweptRun
+from optac.sweeps.standing import (
+    SWEEP_FILE,
+    SweepStanding,
+    run_standing,
+    sweep_run_ids,
+)
+from optac.sweeps.worker import Outcome, Task
+
+SECONDS_BETWEEN_LOOKS = 1.0
+MARGIN = 1.25
+"""So much longer than its steps a run is expected to take: starting, compiling, evaluating and saving come on top."""
+
+
+@dataclass(frozen=True)
+class Watching:
+    """Who looks on: told in a sentence what happened, called every look, and handed each run that has finished."""
+
+    say: Callable[[str], None] = lambda text: None
+    look: Callable[[], None] = lambda: None
+    finished: Callable[[Path], None] = lambda run: None
+
+
+def lay_out(sweep: Sweep, path: Path) -> None:
+    """Write the sweep's folder: sweep.json and, for each run, its config.json.
+
+    What the folder already holds stays: a sweep that has grown keeps its finished runs.
+    """
+    if not sweep.runs:
+        raise InvalidInput("the sweep has no run")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to {path}: {error.strerror or error}; give another folder with --out"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _write_sweep_file(sweep, path)
+        for run in sweep.runs:
+            with contextlib.suppress(RunFailed):  # a damaged run is reported when its turn comes
+                RunFolder.open_or_create(path / run.id, run.config)
+    finally:
+        os.close(lock)
+
+
+def _write_sweep_file(sweep: Sweep, path: Path) -> None:
+    try:
+        known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
+    except RunFailed:  # damaged: the folders say what it said
+        known = sorted(config.parent.name for config in path.glob("*/config.json"))
+    if not known and (path / "config.json").exists():
+        raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
+    wanted = [run.id for run in sweep.runs]
+    runs = [*wanted, *(name for name in known if name not in wanted)]
+    write_json(path / SWEEP_FILE, {"name": sweep.name, **sweep.given, "runs": runs, "versions": versions()})
+
+
+def run_sweep(
+    sweep: Sweep,
+    path: Path,
+    executor: Executor,
+    *,
+    retries: int = 2,
+    minutes: int | float | None = None,
+    watching: Watching | None = None,
+    measured: Sequence[Path] = (),
+) -> SweepStanding:
+    """Run what the sweep lacks; where every run of it stands in the end.
+
+    With `minutes`, no run is started that the speeds measured so far (in this sweep, and in the run folders
+    `measured`) say cannot end in time, and what still runs when time is up is saved and stopped.
+    """
+    with contextlib.closing(executor):
+        if retries < 0:
+            raise InvalidInput(f"retries={retries} is not valid; retries must be at least 0")
+        if minutes is not None and not 0 <= minutes < float("inf"):
+            raise InvalidInput(f"minutes={minutes} is not valid; minutes must be at least 0")
+        path = path.resolve()
+        lay_out(sweep, path)
+        _Launcher(
+            path=path,
+            executor=executor,
+            retries=retries,
+            deadline=None if minutes is None else time.monotonic() + 60 * minutes,
+            watching=watching or Watching(),
+            measured=measured,
+            waiting=list(sweep.runs),
+        ).run()
+    return SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
+
+
+@dataclass
+class _Launcher:
+    path: Path
+    executor: Executor
+    retries: int
+    deadline: float | None
+    watching: Watching
+    measured: Sequence[Path]
+    waiting: list[SweptRun]
+    running: dict[str, SweptRun] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    has_room: bool = True
+    token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    def run(self) -> None:
+        """Start, collect, start again, until nothing is left that can be done."""
+        try:
+            while self.waiting or self.running:
+                later = self._start_what_can_be()
+                if not self.running and not later:
+                    break  # there is not the time for any that is left
+                for outcome in self.executor.ended(SECONDS_BETWEEN_LOOKS):
+                    self._take(outcome)
+                self.watching.look()
+                if self._seconds_left() <= 0:
+                    self._stop()
+                    break
+        except KeyboardInterrupt:
+            self._stop()
+            raise
+
+    def _start_what_can_be(self) -> bool:
+        """Start as many runs as there is room for; whether one is left that waits for more than time."""
+        later = False
+        for run in list(self.waiting):
+            try:
+                later |= self._start_if_it_can_be(run)
+            except OptacError as error:
+                self.waiting.remove(run)
+                self.watching.say(f"{run.id} is damaged and left alone: {error}")
+        return later
+
+    def _start_if_it_can_be(self, run: SweptRun) -> bool:
+        """Whether the run has to wait, for another launcher that holds it or for room."""
+        # In this order: who held it at the first question and has let go at the second has finished it by then.
+        held = holder(self.path / run.id, besides=self.token) is not None
+        if RunFolder.open(self.path / run.id).is_finished:
+            self.waiting.remove(run)
+            return False
+        if held:
+            return True
+        if self.executor.free() <= 0:
+            if not self.running and self.has_room:
+                self.watching.say("there is no core to run on; waiting for one")
+            self.has_room = bool(self.running)
+            return True
+        self.has_room = True
+        if self._can_end(run):
+            self._start(run)
+        return False
+
+    def _start(self, run: SweptRun) -> None:
+        newest = newest_attempt(self.path / run.id)
+        task = Task(
+            run=run.id,
+            path=str(self.path / run.id),
+            attempt=1 if newest is None else newest.number + 1,
+            launcher=self.token,
+            working_directory=str(Path.cwd()),
+        )
+        self.waiting.remove(run)
+        self.running[run.id] = run
+        try:
+            self.executor.start(task)
+        except OSError as error:  # no process, no memory, no room for its standard error
+            self._take(Outcome.of(task, "died", why=f"it could not be started: {error}"))
+
+    def _take(self, outcome: Outcome) -> None:
+        run = self.running.pop(outcome.run)
+        for notice in outcome.notices:
+            self.watching.say(f"{run.id}: {notice}")
+        # A worker may die after its last word to the folder and before that to the launcher.
+        if outcome.state == "finished" or _has_finished(self.path / run.id):
+            self.watching.say(f"{run.id} finished (attempt {outcome.attempt})")
+            self.watching.finished(self.path / run.id)
+        elif outcome.state == "superseded":
+            self.waiting.append(run)
+        else:
+            self._count_failure(run, outcome)
+
+    def _count_failure(self, run: SweptRun, outcome: Outcome) -> None:
+        self.failures[run.id] += 1
+        again = self.failures[run.id] <= self.retries
+        if again:
+            self.waiting.append(run)
+        why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
+        # A run that will be tried again waits; one that died could not say so itself.
+        with contextlib.suppress(OptacError, OSError):
+            if holder(self.path / run.id, besides=self.token) is None:
+                RunFolder.open(self.path / run.id).set_status("interrupted" if again else "failed", why)
+        then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
+        self.watching.say(f"{run.id} {why.rstrip('.')}; {then}")
+
+    def _stop(self) -> None:
+        """Have what runs save and end; it goes on when the sweep is started again."""
+        for outcome in self.executor.stop():
+            run = self.running.pop(outcome.run)
+            if outcome.state == "finished" or _has_finished(self.path / run.id):
+                self.watching.finished(self.path / run.id)
+            self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt})")
+
+    def _seconds_left(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def _can_end(self, run: SweptRun) -> bool:
+        """Whether the time left is enough for a run, at the speed of those measured that are most like it."""
+        left = self._seconds_left()
+        if left == float("inf"):
+            return True
+        others = [self.path / name for name in sweep_run_ids(self.path)]
+        speed = expected_speed(run.config, [*others, *self.measured])
+        if speed is None or run.total is None:
+            return left > 0
+        return MARGIN * (run.total - run_standing(self.path / run.id).done) / speed <= left
+
+
+def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | None:
+    """The usual speed of finished runs of the same learner on the same task; else of the learner; else of any."""
+    who, where = ("agent", "environment") if config["kind"] == "train" else ("algorithm", "problem")
+    like: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    for path in runs:
+        found = run_standing(path)
+        if found.state != "done" or not found.speed or found.kind != config["kind"]:
+            continue
+        other = read_json_object(path / "config.json")
+        same = int(other[who] == config[who]), int(other[where] == config[where])
+        like[0 if same == (1, 1) else 1 if same[0] else 2].append(found.speed)
+    return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
+
+
+def _has_finished(run: Path) -> bool:
+    """Whether a run has finished, as far as its folder can be read."""
+    try:
+        return RunFolder.open(run).is_finished
+    except (OptacError, OSError):
+        return False

@@ -1,0 +1,210 @@
+"""A sweep as data: which runs it has, each with a readable id and everything that determines it.
+
+A TOML file names agents, environments and seeds, or algorithms, problems and seeds; a setting with a list of values is
+one more axis. Everything is checked here, before anything runs.
+"""
+
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optac.agents.catalogue import AGENTS, settings_of
+from optac.algorithms.catalogue import ALGORITHMS
+from optac.errors import InvalidInput, unknown_name
+from optac.runs.solving import SolveConfig, parse_assignments, problem_of, solve_configuration
+from optac.runs.training_config import training_config, training_id
+
+Settings = dict[str, Any]
+
+_TRAINING = ("agents", "environments", "steps")
+_SOLVING = ("algorithms", "problems", "iterations", "episodes")
+
+
+@dataclass(frozen=True)
+class SweptRun:
+    """One run: its folder's name, what its config.json will hold, and how far it goes where that is known."""
+
+    id: str
+    config: Mapping[str, Any]
+
+    @property
+    def total(self) -> int | None:
+        """Steps, or iterations where they are set."""
+        return self.config["steps"] if self.config["kind"] == "train" else self.config["iterations"]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The sweep's name, the words it was given as, and its runs in the order in which they are started."""
+
+    name: str
+    given: Mapping[str, Any]
+    runs: tuple[SweptRun, ...]
+
+
+def read_sweep(file: Path) -> Sweep:
+    """The sweep that a TOML file describes."""
+    try:
+        given = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file} is not TOML: {error}; see docs/sweeps.md for an example") from error
+    return sweep_of(file.stem, given)
+
+
+def sweep_of(name: str, given: Mapping[str, Any]) -> Sweep:
+    """The sweep that a TOML file's content describes."""
+    for part in given:
+        if part not in ("sweep", "settings"):
+            raise unknown_name("part of a sweep", part, ("sweep", "settings"))
+    axes, settings = _table(given, "sweep"), _table(given, "settings")
+    allowed = ("seeds", *_TRAINING, *_SOLVING)
+    for key in axes:
+        if key not in allowed:
+            raise unknown_name("key of [sweep]", key, allowed)
+    if not axes.keys() - {"seeds"}:
+        raise InvalidInput(
+            "[sweep] names nothing to run; give agents with environments, or algorithms with problems"
+        )
+    kinds = _TRAINING if "agents" in axes or "environments" in axes else _SOLVING
+    for key in axes:
+        if key not in ("seeds", *kinds):
+            raise InvalidInput(
+                f"{key} does not go with {kinds[0]}: a sweep is {', '.join(_TRAINING)} or {', '.join(_SOLVING)}"
+            )
+    runs = tuple(_training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings))
+    seen: set[str] = set()
+    for run in runs:
+        if run.id in seen:
+            raise InvalidInput(f"the run {run.id} comes twice; name every agent, environment and value once")
+        seen.add(run.id)
+    return Sweep(name, dict(given), runs)
+
+
+def training_sweep(
+    name: str,
+    *,
+    environments: Sequence[str],
+    agents: Sequence[str],
+    seeds: Sequence[int],
+    steps: int,
+    settings: Mapping[str, Any],
+) -> Sweep:
+    """A sweep of training runs, by keyword instead of by file."""
+    axes = {
+        "agents": list(agents),
+        "environments": list(environments),
+        "seeds": list(seeds),
+        "steps": steps,
+    }
+    return sweep_of(name, {"sweep": axes, "settings": dict(settings)})
+
+
+def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
+    """Environments outermost, then seeds, so that the agents of one comparison advance together."""
+    from optac.environments import check_environment, make
+
+    agents, environments = _names(axes, "agents"), _names(axes, "environments")
+    seeds, steps = _seeds(axes), _whole(axes, "steps", least=1)
+    if steps is None:
+        raise InvalidInput(
+            "steps is missing from [sweep]; say how many every run takes, as in steps = 200000"
+        )
+    for agent in agents:
+        if agent not in AGENTS:
+            raise unknown_name("agent", agent, AGENTS)
+    variants = {agent: list(_variants(settings, agent, agents, AGENTS)) for agent in agents}
+    for agent, own in variants.items():
+        for variant in own:
+            settings_of(agent, variant)
+    for environment in environments:
+        env = make(environment)
+        check_environment(env)
+        env.close()
+    for environment, seed, agent in itertools.product(environments, seeds, agents):
+        for variant in variants[agent]:
+            config = training_config(environment, agent, steps=steps, seed=seed, settings=variant)
+            yield SweptRun(training_id(config), config)
+
+
+def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
+    algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), _seeds(axes)
+    budget = {name: _whole(axes, name, least=1) for name in ("iterations", "episodes")}
+    for algorithm in algorithms:
+        if algorithm not in ALGORITHMS:
+            raise unknown_name("algorithm", algorithm, ALGORITHMS)
+    for words in problems:
+        name, *parameters = words.split() or [""]
+        chosen: Settings = {
+            "problem": name,
+            "parameters": parse_assignments(parameters, "parameter"),
+            **budget,
+        }
+        problem = problem_of(SolveConfig(**chosen))
+        for seed, algorithm in itertools.product(seeds, algorithms):
+            for variant in _variants(settings, algorithm, algorithms, ALGORITHMS):
+                preset = str(variant.pop("preset", "practical"))
+                config = SolveConfig(
+                    **chosen, algorithm=algorithm, seed=seed, preset=preset, settings=variant
+                )
+                yield SweptRun(config.id, solve_configuration(config, problem))
+
+
+def _variants(
+    settings: Settings, who: str, among: Sequence[str], known: Mapping[str, Any]
+) -> Iterator[Settings]:
+    """The settings of one agent or algorithm, a dictionary for each combination of listed values."""
+    own: Settings = {name: value for name, value in settings.items() if not isinstance(value, dict)}
+    for name in (name for name, value in settings.items() if isinstance(value, dict)):
+        if name not in among:
+            if name in known:
+                raise InvalidInput(f"[settings.{name}] is for {name}, which the sweep does not run")
+            raise unknown_name("table of [settings]", name, among)
+    own |= settings.get(who, {})
+    for name, value in own.items():
+        if value == []:
+            raise InvalidInput(f"{name} = [] leaves no run; give it a value or leave it out")
+    choices = [value if isinstance(value, list) else [value] for value in own.values()]
+    for values in itertools.product(*choices):
+        yield dict(zip(own, values, strict=True))
+
+
+def _table(given: Mapping[str, Any], name: str) -> Settings:
+    value = given.get(name, {})
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{name} = {value!r} must be a table, [{name}]")
+    return value
+
+
+def _names(axes: Settings, key: str) -> list[str]:
+    names = axes.get(key)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        given = "is missing from [sweep]" if names is None else f"= {names!r} is not valid"
+        raise InvalidInput(f'{key} {given}; give a list of names, as in {key} = ["…"]')
+    if not names:
+        raise InvalidInput(f"{key} is empty, so the sweep has no run; name at least one")
+    return names
+
+
+def _seeds(axes: Settings) -> list[int]:
+    seeds = axes.get("seeds", [0])
+    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
+        return list(range(seeds))
+    if not isinstance(seeds, list) or not all(type(seed) is int and seed >= 0 for seed in seeds):
+        raise InvalidInput(
+            f"seeds = {seeds!r} is not valid; give a list such as [0, 1, 2, 3], or how many, from 0"
+        )
+    if not seeds:
+        raise InvalidInput("seeds is empty, so the sweep has no run; name at least one")
+    return seeds
+
+
+def _whole(axes: Settings, key: str, *, least: int) -> int | None:
+    value = axes.get(key)
+    if value is not None and (type(value) is not int or value < least):
+        raise InvalidInput(f"{key} = {value!r} is not valid; {key} must be a whole number, at least {least}")
+    return value

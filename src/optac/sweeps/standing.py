@@ -1,0 +1,164 @@
+"""Where a sweep stands, read from its folder alone: so a launcher, another terminal and a later day see the same.
+
+A sweep's folder holds `sweep.json`, with the list of its runs, and one run's folder each.
+"""
+
+import json
+import os
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.folder import Row, RunFolder, read_json_object
+from optac.runs.lease import holder, newest_attempt
+
+State = Literal["done", "running", "waiting", "failed"]
+
+SWEEP_FILE: Final = "sweep.json"
+_TAIL_BYTES: Final = 32_768
+
+
+@dataclass(frozen=True)
+class RunStanding:
+    """Where one run stands: how far it is, its last return or gap, its speed, its attempts."""
+
+    id: str
+    state: State
+    kind: str
+    done: int
+    total: int | None
+    score: float | None
+    speed: float | None
+    attempts: int
+    why: str | None
+    parameters_sha256: str | None
+
+    @property
+    def left(self) -> int:
+        """Steps or iterations still to do."""
+        return 0 if self.state == "done" or self.total is None else max(self.total - self.done, 0)
+
+
+@dataclass(frozen=True)
+class SweepStanding:
+    """Where a whole sweep stands."""
+
+    path: Path
+    runs: tuple[RunStanding, ...]
+
+    def count(self, state: State) -> int:
+        """How many runs are in a state."""
+        return sum(run.state == state for run in self.runs)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at the speeds measured so far, with as many at once as now; None where unknown."""
+        speeds = [run.speed for run in self.runs if run.speed]
+        left = [run for run in self.runs if run.state in ("running", "waiting")]
+        if not left or not speeds:
+            return 0.0 if not left else None
+        usual = statistics.median(speeds)
+        work = sum(run.left / (run.speed or usual) for run in left)
+        longest = max(run.left / (run.speed or usual) for run in left)
+        return max(work / max(self.count("running"), 1), longest)
+
+
+def sweep_standing(path: Path) -> SweepStanding:
+    """Where the sweep in a folder stands."""
+    return SweepStanding(path, tuple(run_standing(path / name) for name in sweep_run_ids(path)))
+
+
+def sweep_run_ids(path: Path) -> list[str]:
+    """The ids of a sweep's runs."""
+    file = path / SWEEP_FILE
+    try:
+        names = read_json_object(file).get("runs")
+    except FileNotFoundError as error:
+        raise InvalidInput(f"{path} is not a sweep's folder: it has no {SWEEP_FILE}") from error
+    except OSError as error:
+        raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
+    if not isinstance(names, list) or not all(_is_plain_name(name) for name in names):
+        raise RunFailed(
+            f"{file} is damaged: its runs are no list of names; start the sweep again to rewrite it"
+        )
+    return names
+
+
+def run_standing(path: Path) -> RunStanding:
+    """Where one run stands; a run that cannot be read has failed, and says why."""
+    try:
+        return _standing(path)
+    except (OSError, RunFailed, InvalidInput) as error:
+        return RunStanding(path.name, "failed", "unknown", 0, None, None, None, 0, str(error), None)
+
+
+def _standing(path: Path) -> RunStanding:
+    if not (path / "config.json").exists():
+        return RunStanding(path.name, "waiting", "unknown", 0, None, None, None, 0, None, None)
+    folder = RunFolder.open(path)
+    config, status, attempt = folder.config, folder.status, newest_attempt(path)
+    result = read_json_object(path / "result.json") if (path / "result.json").exists() else {}
+    rows = _last_rows(folder.metrics_path)
+    finished = status is not None and status.state == "finished"
+    state: State = "done" if finished else "waiting"
+    if not finished and holder(path) is not None:
+        state = "running"
+    elif status is not None and status.state == "failed":
+        state = "failed"
+    training = config.get("kind") == "train"
+    total = config.get("steps") if training else config.get("iterations")
+    return RunStanding(
+        id=path.name,
+        state=state,
+        kind=str(config.get("kind")),
+        done=int(_last(rows, "time/total_timesteps" if training else "iteration") or 0),
+        total=total if isinstance(total, int) else None,
+        score=_last(rows, "eval/mean_reward" if training else "last_gap"),
+        speed=_speed(rows, training),
+        attempts=attempt.number if attempt else 0,
+        why=status.why if status is not None and not finished else None,
+        parameters_sha256=result.get("parameters_sha256"),
+    )
+
+
+def _speed(rows: Sequence[Row], training: bool) -> float | None:
+    """Steps or iterations a second, as it usually was lately; of a training, once it makes updates."""
+    if not training:
+        seconds, iterations = _last(rows, "time/seconds"), _last(rows, "iteration")
+        return iterations / seconds if seconds and iterations else None
+    speeds = [
+        row["time/fps"]
+        for row in rows
+        if "train/critic_loss" in row and isinstance(row.get("time/fps"), float)
+    ]
+    return statistics.median(speeds) if speeds else _last(rows, "time/fps")
+
+
+def _last(rows: Sequence[Row], key: str) -> float | None:
+    value = next((row[key] for row in reversed(rows) if row.get(key) is not None), None)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _last_rows(metrics: Path) -> list[Row]:
+    """The rows at the end of a file that may be long, and whose last line may be torn."""
+    if not metrics.exists():
+        return []
+    with open(metrics, "rb") as file:
+        file.seek(max(os.fstat(file.fileno()).st_size - _TAIL_BYTES, 0))
+        lines = file.read().split(b"\n")[:-1]
+    rows = []
+    for line in lines:
+        try:
+            row: Any = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            rows.append(row)
+    return rows
+
+
+def _is_plain_name(name: object) -> bool:
+    return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name

@@ -1,0 +1,216 @@
+"""The page and the files beside it: complete, self-contained, and safe whatever a run is called."""
+
+import base64
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from optac.cli import main
+from optac.report.chart import round_places, tick_text
+from optac.report.evidence import gather
+from optac.report.files import file_names, write_report
+from optac.report.groups import group_runs
+from optac.report.markup import Markup, element, joined
+from optac.report.page_sections import shared_tasks
+from optac.report.panels import profile_panel
+from optac.report.raw_rows import provable_csv
+from optac.runs.folder import RunFolder
+from optac.runs.solving import SolveConfig, problem_of, run_solve
+from tests.report.training_runs import write_run
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+class Reader(HTMLParser):
+    """Tags that stand open, links, anchors and the texts of scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.addresses: list[str] = []
+        self.scripts = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes) -> None:
+        found = dict(attributes)
+        if tag not in ("meta", "br", "!doctype"):
+            self.open.append(tag)
+        self.scripts += tag == "script"
+        self.anchors.add(found.get("id"))
+        self.links += [found["href"][1:]] if found.get("href", "").startswith("#") else []
+        self.addresses += [found[key] for key in ("src", "href") if key in found and found[key][0] != "#"]
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("report")
+    return write_report([RESULTS / "agents", RESULTS / "lock-8-5"], folder / "mine.html", title="Mine")
+
+
+def test_every_link_has_its_anchor_and_every_tag_its_end(written) -> None:
+    page = Reader(written.page.read_text())
+    assert page.open == [] and len(page.links) > 30
+    assert set(page.links) <= page.anchors
+    assert page.scripts == 2
+
+
+def test_the_page_asks_for_nothing_from_elsewhere(written) -> None:
+    text = written.page.read_text()
+    assert written.size == len(text.encode()) < 5_000_000
+    assert all(address.startswith("data:text/csv;base64,") for address in Reader(text).addresses)
+    assert "default-src 'none'" in text and "@import" not in text and "url(" not in text
+
+
+def test_the_embedded_rows_are_the_runs_own(written) -> None:
+    packed = re.search(
+        r'href="data:text/csv;base64,([^"]+)" download="training-rows.csv"', written.page.read_text()
+    )
+    assert packed is not None
+    text = base64.b64decode(packed[1]).decode()
+    assert text == (written.beside / "training-rows.csv").read_text()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    chosen = [line for line in lines if line["run"] == "sac-HalfCheetah-s0"]
+    rows = [
+        json.loads(line)
+        for line in (RESULTS / "agents/sac-HalfCheetah-s0/metrics.jsonl").read_text().splitlines()
+    ]
+    assert [float(line["time/fps"]) for line in chosen] == [row["time/fps"] for row in rows]
+
+
+def test_provable_rows_are_whole(tmp_path: Path) -> None:
+    config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, "opt-ac", iterations=3)
+    run_solve(config, problem_of(config), tmp_path / "solved")
+    for folder in (tmp_path / "solved", RESULTS / "lock-8-5" / "driven"):
+        rows = RunFolder.open(folder).rows()
+        lines = list(csv.DictReader(io.StringIO(provable_csv(gather([folder]).provable))))
+        assert len(lines) == len(rows) > 0
+        for line, row in zip(lines, rows, strict=True):
+            read = {
+                name: line[name] if isinstance(row[name], str) else json.loads(line[name]) for name in row
+            }
+            assert read == row
+
+
+def test_the_profile_shows_scores_below_random_play(tmp_path: Path) -> None:
+    """HalfCheetah's −6,000 is (−6000 + 279.02) / (4994 + 279.02) = −1.08 where random play is 0."""
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", "sac", seed, (-6000.0 + seed,))
+        write_run(tmp_path / f"c{seed}", "crffsac", seed, (4994.0,))
+    panel = profile_panel(shared_tasks(group_runs(gather([tmp_path]).training)))
+    sac, crffsac = (series.band for series in panel.series)
+    assert sac.at[0] < -1.08 and sac.at[-1] > 1.0
+    assert sac.estimate[0] == 1.0 and sac.estimate[-1] == 0.0
+    assert dict(zip(crffsac.at, crffsac.estimate, strict=True))[next(x for x in sac.at if x > 0)] == 1.0
+
+
+def test_figures_and_tables_lie_beside_the_page(written) -> None:
+    names = {path.name for path in written.files}
+    assert {
+        "table2.md",
+        "table2.tex",
+        "results.md",
+        "curve-HalfCheetah.png",
+        "curve-HalfCheetah.svg",
+    } <= names
+    assert all(path.stat().st_size > 100 and path.parent.name == "mine" for path in written.files)
+    assert "gap-combination-lock-horizon-8-actions-5.svg" in names
+
+
+def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
+    """Problems that differ in their last word alone, as long as these families' are."""
+    for seed in range(2):
+        words = {"states": 4, "actions": 2, "horizon": 2, "rank": 2, "concentration": 0.5, "seed": seed}
+        config = SolveConfig("random-simplex", words, "opt-ac", iterations=2)
+        run_solve(config, problem_of(config), tmp_path / f"s{seed}")
+    drawn = [
+        path.name for path in write_report([tmp_path], tmp_path / "r.html").files if path.suffix == ".png"
+    ]
+    name = "gap-random-simplex-states-4-actions-2-horizon-2-rank-2-concentration-0.5-seed-{}.png"
+    assert drawn == [name.format(0), name.format(1)]
+    assert file_names(["gap-x=-1", "gap-x=1", "gap-X=1", "g" * 200, "g" * 201]) == [
+        "gap-x-1",
+        "gap-x-1-2",
+        "gap-X-1-3",
+        "g" * 120,
+        "g" * 120 + "-2",
+    ]
+
+
+def test_few_seeds_are_said_to_be_few(written) -> None:
+    text = written.page.read_text()
+    assert "<td>fewer than 3 seeds</td>" in text and "1 seed: too few to tell" in text
+    assert "learning starts at 5,000" in text and 'class="mark"' in text
+
+
+def test_a_name_cannot_become_markup(tmp_path: Path) -> None:
+    evil = '<script>alert("1")</script>'
+    run = write_run(tmp_path / "runs" / "a")
+    config = json.loads(run.config_path.read_text())
+    config |= {"environment": f"{evil}$x$", "agent": f"</script>{evil}"}
+    config["versions"]["numpy"] = f"{evil}' onload='x"
+    run.config_path.write_text(json.dumps(config))
+    made = write_report([tmp_path / "runs"], tmp_path / "r.html", title=evil)
+    text = made.page.read_text()
+    assert evil not in text and Reader(text).scripts == 2 and "&lt;script&gt;alert" in text
+
+
+def test_enough_seeds_give_intervals_profiles_and_a_warning_of_mixed_versions(tmp_path: Path) -> None:
+    for seed in range(3):
+        for agent in ("sac", "crffsac"):
+            run = write_run(tmp_path / "runs" / f"{agent}{seed}", agent, seed, (0.0, 5000.0 + 100 * seed))
+    config = json.loads(run.config_path.read_text())
+    config["versions"]["jax"] = "0.9.9"
+    run.config_path.write_text(json.dumps(config))
+    made = write_report([tmp_path / "runs"], tmp_path / "r.html")
+    text = made.page.read_text()
+    assert 'class="band"' in text and "Performance profile" in text
+    assert "cRFFSAC on optac/HalfCheetah-v0: its 3 seeds were made with 2 different sets of versions" in text
+    assert (made.beside / "profile.png").exists()
+    assert (
+        "| HalfCheetah | SAC | 10,000 | 3 | 5,100 ± 100 | 5,100 [5,000, 5,200] |"
+        in (made.beside / "results.md").read_text()
+    )
+
+
+def test_the_command_writes_the_page_and_says_where(tmp_path: Path, capsys) -> None:
+    run = write_run(tmp_path / "runs" / "a")
+    with open(run.metrics_path, "ab") as file:
+        file.write(b"{")
+    assert main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.html"), "--json"]) == 0
+    output = capsys.readouterr()
+    said = json.loads(output.out)
+    assert Path(said["page"]).stat().st_size == said["bytes"] and len(said["notes"]) == 1
+    assert "its last line is torn" in output.err
+    assert main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "x.pdf")]) == 2
+    assert "ends in .html" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "absent"), "--out", str(tmp_path / "y.html")]) == 2
+    assert "does not exist" in capsys.readouterr().err and not (tmp_path / "y.html").exists()
+
+
+def test_markup_escapes_text_and_keeps_markup() -> None:
+    assert element("b", "<&>", Markup("<i>x</i>"), title='"') == '<b title="&quot;">&lt;&amp;&gt;<i>x</i></b>'
+    assert joined("<", element("br")) == "&lt;<br/>"
+
+
+def test_ticks_are_round() -> None:
+    assert round_places(0.0, 100_000.0) == [0, 20_000, 40_000, 60_000, 80_000, 100_000]
+    assert round_places(-0.05, 1.05) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert round_places(2.0, 2.0) == [2.0]
+    assert [tick_text(v) for v in (0.0, 200_000.0, 1_500_000.0, 2_000_000.0, -150.0, 0.2)] == [
+        "0",
+        "200k",
+        "1,500k",
+        "2M",
+        "−150",
+        "0.2",
+    ]

@@ -1,0 +1,149 @@
+"""`optac reproduce`: cells as data, goes on after a time limit, says what is missing; the oracles' hierarchy itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+from optac.algorithms.catalogue import REWARD_FREE
+from optac.cli import main
+from optac.errors import InvalidInput
+from optac.mdp import make_problem
+from optac.report.reproduction import log_slope, slope_interval
+from optac.studies.catalogue import EXPERIMENTS, cells_of, reproduce
+from optac.studies.oracles import cells as oracle_hierarchy
+from optac.studies.scaling import cells as scaling
+from optac.studies.scaling import lower_bound
+from optac.studies.scaling import report as scaling_report
+from optac.studies.table1 import cells as table1
+from optac.studies.table1 import report as table1_report
+from optac.sweeps.measuring import measured
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_cells_have_ids_of_their_own_and_plain_arguments(name) -> None:
+    cells = cells_of(name)
+    assert len({cell.id for cell in cells}) == len(cells) > 50
+    assert json.loads(json.dumps([dict(cell.arguments) for cell in cells])) == [
+        dict(cell.arguments) for cell in cells
+    ]
+    with pytest.raises(InvalidInput, match="unknown experiment 'tabel1'; known, nearest first: table1"):
+        cells_of("tabel1")
+
+
+def test_table1_has_twenty_seeds_and_ten_of_the_dear_ones() -> None:
+    counts: dict[str, int] = {}
+    for cell in table1.cells():
+        counts[cell.arguments["variant"]] = counts.get(cell.arguments["variant"], 0) + 1
+    assert counts == {name: 3 * (10 if name in ("moffle", "spanrl") else 20) for name in table1.VARIANTS}
+    assert set(table1_report.ORDER) == set(table1.VARIANTS)
+
+
+def test_report_knows_the_points_of_the_experiment() -> None:
+    assert scaling_report.BUDGET == scaling.BUDGET and set(scaling_report.FACTORS) == set(scaling.SWEEPS)
+    assert tuple(scaling.HARD_POINTS) == lower_bound.POINTS and set(lower_bound.REWARD_FREE) == set(
+        REWARD_FREE
+    )
+    assert scaling.hard_size(scaling.HARD_POINTS["base"]) == pytest.approx(2 * 6 * 3 / 0.2**2)
+
+
+def test_lower_bound_ladder_is_read_at_fixed_budgets(monkeypatch) -> None:
+    """Hd|A|/ε² = 900 at the base point: N = 28 and 225, in rounds of H = 2 episodes, or a run a rung."""
+    monkeypatch.setattr(scaling, "HARD_LADDER", (1 / 32, 1 / 4))
+    anytime = scaling.measure_hard("base", "ucbvi", 0)
+    assert [rung["episodes"] for rung in anytime["rungs"]] == [28, 224] and anytime["within"] == 0.1
+    whole = measured(make_problem("lower-bound", seed=0), "ucbvi", seed=0, episodes=225, epsilon=0.1)
+    assert anytime["rungs"][-1]["last_gap"] == whole["curve"][-1][2]
+    committed = scaling.measure_hard("base", "moffle", 0)
+    assert [rung["c"] for rung in committed["rungs"]] == [1 / 4]
+    assert "η_min" in scaling.measure_hard("H×3", "moffle", 0)["refused"]
+
+
+def test_lower_bound_counts_from_the_rung_on_that_finds_three_secrets_in_four() -> None:
+    """Gaps of four secrets at c = ¼, ½, 1, 2; a lucky early success does not count, a missing rung is a failure."""
+
+    def run(*gaps):
+        rungs = [{"c": c, "last_gap": gap} for c, gap in zip((0.25, 0.5, 1.0, 2.0), gaps, strict=True)]
+        return {"within": 0.1, "rungs": [rung for rung in rungs if rung["last_gap"] is not None]}
+
+    runs = [run(0, 0.3, 0, 0), run(0, 0.3, 0.1, 0), run(0, 0, 0, 0.3), run(None, 0, 0.2, 0)]
+    assert lower_bound.needed(runs, "last_gap") == 1.0
+    assert lower_bound.needed([run(None, 0, 0, 0)], "last_gap") == 0.5
+    assert lower_bound.needed([run(0, 0, 0, 0.3)], "last_gap") == np.inf
+    low, middle, high = lower_bound.needed_interval(runs, "last_gap")
+    assert low <= middle == 1.0 <= high
+
+
+def test_experiment_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(oracle_hierarchy, "HORIZONS", (3, 4))
+    monkeypatch.setattr(oracle_hierarchy, "SEEDS", 1)
+    monkeypatch.setattr(oracle_hierarchy, "PAIRS", 20)
+    monkeypatch.setattr(oracle_hierarchy, "DIMENSIONS", (1, 2, 3))
+    first = reproduce("oracles", tmp_path / "out", minutes=0)
+    assert len(first.rows) == 0 and first.total == 11
+    status = json.loads((tmp_path / "out" / "status.json").read_text())
+    assert status["state"] == "interrupted" and "0 of 11" in status["why"]
+    assert main(["reproduce", "oracles", "--jobs", "1", "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "All 11 runs are in." in report and (tmp_path / "out" / "oracles.svg").exists()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
+    from importlib import import_module
+
+    report = import_module(EXPERIMENTS[name].report).write_report([], 100, tmp_path)
+    text = report.read_text()
+    assert f"**0 of 100 runs are in; the rest is missing.** `optac reproduce {name}`" in text
+
+
+def test_reports_take_a_part_of_the_rows(tmp_path) -> None:
+    wanted = {"combination-lock opt-ac s0", "combination-lock flambe s0"}
+    rows = [cell() for cell in table1.cells() if cell.id in wanted]
+    text = table1_report.write_report(rows, 840, tmp_path).read_text()
+    assert r"| opt-ac | PE | ✓ | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP | ✗ |" in text
+    assert "missing" in text and (tmp_path / "episodes.png").exists()
+    wanted = {"A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0"}
+    rows = [cell() for cell in scaling.cells() if cell.id in wanted]
+    assert len(rows) == 4
+    text = scaling_report.write_report(rows, 900, tmp_path).read_text()
+    assert "refused (η_min = 0)" in text and "A = 4" in text
+
+
+def test_pe_loss_is_zero_at_the_truth_and_convex_where_pp_is_not() -> None:
+    row = oracle_hierarchy.convexity(horizon=4, seed=0)
+    assert row["hessian_change"] < 1e-9 and row["smallest_eigenvalue"] > 0
+    assert row["violations"]["PE"] == 0 and row["violations"]["PP"] > 0
+    problem = oracle_hierarchy._problem(4, actions=3, seed=0)
+    policy = np.full(problem.shape, 1 / 3)
+    q_values = problem.q_values(policy)
+    weights = np.stack(
+        [problem.mu[h] @ (policy[h + 1] * q_values[h + 1]).sum(axis=-1) for h in range(3)]
+    ).ravel()
+    assert oracle_hierarchy.joint_loss(problem, weights, policy) == pytest.approx(0.0, abs=1e-20)
+
+
+def test_constant_errors_add_up_and_stay_below_the_bounds() -> None:
+    """An error of a in every stage but the last is (H − 1)a at the first step, for PE and for PP alike."""
+    row = oracle_hierarchy.error_growth(horizon=6, actions=3, seed=0)
+    assert row["growth"]["PE constant"] == pytest.approx(5.0)
+    assert row["growth"]["PP constant"] == pytest.approx(5.0)
+    assert row["growth"]["PE random"] <= row["bound"]["PE"] <= row["bound"]["PP"]
+
+
+def test_covering_filters_every_model_of_the_grid() -> None:
+    rows = [oracle_hierarchy.covering(d) for d in (1, 2, 3)]
+    assert [row["filtered"] for row in rows] == [4, 16, 64]
+    for row in rows:
+        assert 1 <= row["passed"] <= row["filtered"] and row["SL"] == row["filtered"] + 2 * row["passed"]
+
+
+def test_slope_of_a_power_law_is_its_exponent() -> None:
+    x = [2.0, 4.0, 8.0, 16.0]
+    assert log_slope(x, [3 * value**1.5 for value in x]) == pytest.approx(1.5)
+    rng = np.random.default_rng(0)
+    runs = np.array([[value**2 * noise for noise in rng.uniform(0.8, 1.25, 10)] for value in x])
+    slope, low, high = slope_interval(x, runs)
+    assert low <= slope <= high and low < 2.1 and high > 1.9
+    runs[3] = np.inf
+    assert slope_interval(x, runs) is None

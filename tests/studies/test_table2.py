@@ -1,0 +1,163 @@
+"""Ours beside the paper's: the numbers, who is better, whether the seeds can tell, what is missing."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from optac.cli import build_parser
+from optac.errors import InvalidInput
+from optac.report.evidence import gather
+from optac.report.groups import group_runs
+from optac.report.numbers import mean_std, number
+from optac.report.statistics import Summary
+from optac.studies.table2.cells import STEPS, table2_sweep
+from optac.studies.table2.page import show_table2, write_table2_page
+from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS, normalised
+from optac.studies.table2.report import (
+    BEGIN,
+    END,
+    latex,
+    markdown,
+    missing_markdown,
+    paper_cells,
+    write_documents,
+)
+from tests.report.training_runs import write_run
+
+
+def cells_of(folder: Path, **options):
+    return paper_cells(group_runs(gather([folder]).training), **options)
+
+
+def test_four_seeds_well_above_the_paper_can_tell(tmp_path: Path) -> None:
+    for seed, value in enumerate((5900.0, 6000.0, 6100.0, 6200.0)):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(0.0, value))
+        write_run(tmp_path / f"c{seed}", "crffsac", seed=seed, returns=(0.0, value))
+    ((sac, crffsac, bonus),) = cells_of(tmp_path)
+    # 6050 ± 129.1 against 4994 ± 99: √(129.1²/4 + 99²/4) = 81.3, times t(97.5 %, 5.62) = 2.49, is 202.
+    assert sac.verdict == "ours higher, seeds can tell: 1,056 [854, 1,258]"
+    assert crffsac.verdict.startswith("paper’s higher, seeds cannot tell: −102 [")
+    assert bonus.verdict == "missing" and bonus.missing == [0, 1, 2, 3]
+    assert bonus.fill == "optac reproduce table2 --environments optac/HalfCheetah-v0 --steps 10000"
+
+
+def test_the_command_that_fills_a_line_runs_as_many_steps_as_the_line_counts(tmp_path: Path) -> None:
+    write_run(tmp_path / "short", returns=(7.0,) * 20)
+    write_run(tmp_path / "whole", returns=(7.0,) * 40, environment="optac/Hopper-v0")
+    for cell in (cells[-1] for cells in cells_of(tmp_path)):
+        asked = build_parser().parse_args(shlex.split(cell.fill)[1:])
+        planned = table2_sweep(environments=asked.environments, steps=asked.steps).runs
+        assert {(run.config["environment"], run.config["steps"]) for run in planned} == {
+            (cell.environment, cell.steps)
+        }
+
+
+def test_two_seeds_cannot_tell_and_say_which_are_missing(tmp_path: Path) -> None:
+    for seed in (0, 2):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0 + seed,))
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "ours higher, 2 seeds: too few to tell" and sac.missing == [1, 3]
+
+
+def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
+    for seed in range(4):
+        value = -0.00284 + seed * 1e-6
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(value,), environment="optac/InvertedPendulum-v0")
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "equal, cannot tell: the paper’s spread is printed as 0.0"
+
+
+def test_seeds_that_agree_to_the_last_digit_are_held_against_the_papers_spread(tmp_path: Path) -> None:
+    """Welch's interval with one spread of 0 is the other's t interval: 99 / √4 times t(97.5 %, 3) = 3.182 is 158."""
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(5000.0,))
+    ((sac, *_),) = cells_of(tmp_path)
+    assert sac.verdict == "ours higher, seeds cannot tell: 6 [−152, 164]"
+
+
+def test_only_finished_runs_of_the_asked_steps_and_the_default_settings_count(tmp_path: Path) -> None:
+    write_run(tmp_path / "short", returns=(1.0, 2.0))
+    write_run(tmp_path / "going", seed=1, returns=(1.0,), steps=200_000)
+    write_run(tmp_path / "other", seed=2, returns=(1.0,) * 40, batch_size=64)
+    lines = cells_of(tmp_path, steps=STEPS)
+    assert [line[0].environment for line in lines] == list(TASKS)
+    assert all(cell.verdict == "missing" for line in lines for cell in line)
+    write_run(tmp_path / "whole", returns=(7.0,) * 40)
+    counted = cells_of(tmp_path, steps=STEPS)[1][0]
+    assert counted.ours == Summary(7.0, None, 1) and counted.steps == 200_000
+
+
+def test_tables_show_what_is_missing(tmp_path: Path) -> None:
+    for seed in range(3):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(4000.0 + seed,))
+    lines = cells_of(tmp_path)
+    text = markdown(lines)
+    assert "| **HalfCheetah**, 5,000 steps | ours | **4,001.0 ± 1.0 (3 seeds)** | **missing** |" in text
+    assert "| | paper | 4994 ± 99 | 6152 ± 657 | 6454 ± 479 |" in text
+    assert "| HalfCheetah | SAC | 3 | `optac reproduce table2" in missing_markdown(lines)
+    assert r"HalfCheetah & ours & 4,001.0 $\pm$ 1.0 (3 seeds) & -- & -- \\" in latex(lines)
+    assert missing_markdown([]) == "Nothing is missing.\n"
+
+
+def test_the_papers_figures_are_the_printed_ones() -> None:
+    assert PAPER["crffsac-bonus"]["optac/HalfCheetah-v0"].text == "6454 ± 479"
+    assert PAPER["sac"]["optac/Reacher-v0"].text == "−4.81 ± 0.19"
+    assert PAPER["crffsac"]["optac/Hopper-v0"].mean == 1449.0
+    assert normalised("optac/Ant-v0", 2081.0) == 1.0
+    assert normalised("optac/Ant-v0", RANDOM_RETURNS["optac/Ant-v0"]) == 0.0
+
+
+def test_random_returns_are_the_measured_ones() -> None:
+    file = Path(__file__).parents[2] / "results" / "environments" / "random_returns.json"
+    rows = json.loads(file.read_text())["rows"]
+    assert {row["environment"]: row["mean"] for row in rows} == RANDOM_RETURNS
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "text"),
+    [
+        (6152.3, 657.0, "6,152"),
+        (-4.8123, 0.19, "−4.81"),
+        (0.0, None, "0"),
+        (-0.0028412, None, "−0.002841"),
+        (1234567.0, None, "1,234,567"),
+        (float("nan"), None, "nan"),
+    ],
+)
+def test_numbers_have_the_digits_they_deserve(value: float, spread: float | None, text: str) -> None:
+    assert number(value, spread) == text
+
+
+def test_a_single_seed_has_no_spread() -> None:
+    assert mean_std(Summary(12.5, None, 1)) == "12.50" and mean_std(Summary(12.5, 0.0, 3)) == "12.50 ± 0"
+
+
+def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    write_documents(tmp_path / "none", tmp_path)
+    assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text()
+    write_run(tmp_path / "runs" / "a", returns=(7.0,) * 40)
+    docs, _ = write_documents(tmp_path / "runs", tmp_path)
+    assert "1 of 72 runs are in" in docs.read_text() and "**7.000 (1 seed)**" in docs.read_text()
+    assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in docs.read_text()
+    text = readme.read_text()
+    assert text.startswith("before\n") and text.endswith(f"{END}\nafter\n") and "**7.000 (1 seed)**" in text
+    readme.write_text("no marks")
+    with pytest.raises(InvalidInput, match="has no place for the table"):
+        write_documents(tmp_path / "runs", tmp_path)
+
+
+def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -> None:
+    assert write_table2_page(tmp_path) is None
+    write_run(tmp_path / "a", returns=(7.0,) * 40)
+    show_table2(tmp_path)
+    shown = capsys.readouterr().out
+    assert "7.000 (1 seed)" in shown and "optac reproduce table2 --environments optac/Ant-v0" in shown
+    assert len([line for line in shown.splitlines() if "missing" in line]) == 18
+    written = write_table2_page(tmp_path)
+    assert written is not None and "Table 2" in written.page.read_text()
+    assert len(gather([tmp_path]).training) == 1, "the page among the runs is no run"

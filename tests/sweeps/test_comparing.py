@@ -1,0 +1,210 @@
+"""`optac compare`: resumable after SIGKILL with the same table, ladders, censoring, a user's own arrays."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optac
+from optac.cli import main
+from optac.errors import InvalidInput
+from optac.report.comparison import cell, comparison_table
+from optac.runs.provenance import source_commit
+from optac.sweeps.cells import Cell, run_study
+from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
+from optac.sweeps.measuring import measured
+
+CONFIG = CompareConfig(
+    "combination-lock",
+    {"horizon": "3", "actions": "2"},
+    algorithms=("opt-ac", "flambe", "epsilon-greedy"),
+    seeds=4,
+    episodes=900,
+)
+COMMAND = ["compare", "combination-lock", "horizon=3", "actions=2", "--seeds", "4", "--episodes", "900"]
+COMMAND += ["--algorithms", *CONFIG.algorithms, "--quiet"]
+
+
+def without_times(rows):
+    """Rows, and the curves in them, with everything that a clock said removed."""
+    kept = []
+    for row in rows:
+        row = {key: value for key, value in row.items() if not key.startswith("time/")}
+        row["curve"] = [point[:4] for point in row["curve"]]
+        for which in ("last", "mixture"):
+            if row[which] is not None:
+                row[which] = {key: value for key, value in row[which].items() if key != "time/run"}
+        kept.append(row)
+    return kept
+
+
+def table_without_seconds(rows):
+    return [line[:-1] for line in comparison_table(rows, CONFIG.epsilon, 900)[1]]
+
+
+def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> None:
+    out = tmp_path / "killed"
+    command = [*COMMAND, "--jobs", "2", "--out", str(out)]
+    code = f"import sys; from optac.cli import main; sys.exit(main({command!r}))"
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    metrics = out / "metrics.jsonl"
+    deadline = time.monotonic() + 900  # only so that a hang ends; a loaded machine takes minutes
+    while not (metrics.exists() and metrics.read_bytes().count(b"\n") >= 2):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = metrics.read_bytes().count(b"\n")
+    assert done < 12 and json.loads((out / "status.json").read_text())["state"] == "running"
+    with metrics.open("ab") as file:
+        file.write(b'{"cell": "torn')
+    while True:
+        try:
+            resumed, _ = run_compare(prepared_comparison(CONFIG, leave_out=False), out, jobs=1)
+            break
+        except InvalidInput as busy:
+            assert "in use" in str(busy) and time.monotonic() < deadline
+            time.sleep(0.2)
+    undisturbed, _ = run_compare(prepared_comparison(CONFIG, leave_out=False), tmp_path / "whole", jobs=1)
+    assert without_times(resumed) == without_times(undisturbed)
+    assert table_without_seconds(resumed) == table_without_seconds(undisturbed)
+    assert json.loads((out / "status.json").read_text())["state"] == "finished"
+
+
+def test_finished_comparison_is_not_run_again(tmp_path, monkeypatch) -> None:
+    comparison = prepared_comparison(CONFIG, leave_out=False)
+    first, _ = run_compare(comparison, tmp_path / "out", jobs=1)
+    monkeypatch.setattr("optac.sweeps.comparing.measured", None)
+    assert run_compare(comparison, tmp_path / "out", jobs=1)[0] == first
+
+
+def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
+    run_study(tmp_path / "out", {"kind": "compare", "seeds": 5}, [])
+    with pytest.raises(InvalidInput, match="holds another run: it differs in seeds"):
+        run_study(tmp_path / "out", {"kind": "compare", "seeds": 6}, [])
+
+
+def test_failing_cell_leaves_the_rows_before_it(tmp_path) -> None:
+    good = Cell("good", "optac.runs.folder:versions")
+    bad = Cell("bad", "optac.mdp:make_problem", {"name": "no-such-problem"})
+    with pytest.raises(InvalidInput, match="unknown problem"):
+        run_study(tmp_path / "out", {}, [good, bad])
+    assert json.loads((tmp_path / "out" / "status.json").read_text())["state"] == "failed"
+    rows = (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(row)["cell"] for row in rows] == ["good"]
+
+
+def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2).save("mine.npz")
+    assert main(["compare", "mine.npz", "--seeds", "1", "--episodes", "240", "--jobs", "1", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["rows"]) == 9 and len(answer["table"]) == 9
+    out = Path(answer["out"])
+    assert {"table.md", "gaps.png", "gaps.svg", "config.json"} <= {path.name for path in out.iterdir()}
+    assert main(["solve", "mine.npz", "--algorithm", "raffle", "--iterations", "20", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
+    before = CompareConfig("mine.npz").id
+    optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2, seed=1).save("mine.npz")
+    assert CompareConfig("mine.npz").id != before
+
+
+def test_algorithm_that_refuses_the_problem_is_left_out_unless_asked_for() -> None:
+    unreachable = {"horizon": 6, "rank": 6}
+    everyone = prepared_comparison(CompareConfig("lower-bound", unreachable), leave_out=True)
+    assert "moffle" not in everyone.algorithms and "η_min" in everyone.left_out["moffle"]
+    with pytest.raises(InvalidInput, match="η_min"):
+        prepared_comparison(
+            CompareConfig("lower-bound", unreachable, algorithms=("moffle",)), leave_out=False
+        )
+
+
+def test_setting_with_an_algorithms_name_is_for_it_alone() -> None:
+    config = CompareConfig("combination-lock", settings={"rank": "3", "rep-ucb.alpha": "0.5"})
+    assert config.settings_of("rep-ucb") == {"rank": "3", "alpha": "0.5"}
+    assert config.settings_of("opt-ac") == {"rank": "3"}
+    wrong = CompareConfig("combination-lock", settings={"rep-ubc.alpha": "0.5"})
+    with pytest.raises(InvalidInput, match="unknown algorithm 'rep-ubc'"):
+        prepared_comparison(wrong, leave_out=True)
+
+
+def test_ladder_has_one_point_a_rung_and_anytime_runs_have_curves() -> None:
+    lock = optac.make_problem("combination-lock", horizon=3, actions=2)
+    ladder = measured(lock, "raffle", seed=0, episodes=480, epsilon=0.1, rungs=4)
+    assert ladder["ladder"] and [point[0] for point in ladder["curve"]] == [60, 120, 240, 480]
+    assert ladder["last"] == ladder["mixture"]
+    curve = measured(lock, "opt-ac", seed=0, episodes=480, epsilon=0.1)
+    assert not curve["ladder"] and len(curve["curve"]) > 20
+    assert curve["last"]["episodes"] <= curve["mixture"]["episodes"]
+
+
+def test_early_stop_changes_nothing_up_to_epsilon() -> None:
+    lock = optac.make_problem("combination-lock", horizon=3, actions=2)
+    whole = measured(lock, "opt-ac", seed=0, episodes=3000, epsilon=0.1)
+    stopped = measured(lock, "opt-ac", seed=0, episodes=3000, epsilon=0.1, stop_at="both")
+    assert stopped["episodes"] < whole["episodes"] == 3000
+    assert stopped["mixture"]["episodes"] == whole["mixture"]["episodes"]
+    assert stopped["last"]["bill"] == whole["last"]["bill"]
+
+
+def test_first_iteration_within_epsilon_is_found_though_the_history_is_thinned() -> None:
+    """The same run under a budget of 1,000 rounds, of which every one is logged, and of 3,000, of which a third is."""
+    lock = optac.make_problem("combination-lock", horizon=3, actions=2)
+    logged, thinned = (
+        measured(lock, "epsilon-greedy", seed=0, episodes=episodes, epsilon=0.3) for episodes in (3000, 9000)
+    )
+    assert logged["mixture"]["episodes"] == thinned["mixture"]["episodes"]
+    assert logged["last"]["bill"] == thinned["last"]["bill"]
+    rounds = thinned["mixture"]["episodes"] // 3, thinned["last"]["episodes"] // 3
+    assert any(round_ % 3 for round_ in rounds)
+
+
+def test_rows_and_the_config_say_which_commit_made_them_and_another_one_may_go_on(
+    tmp_path, monkeypatch
+) -> None:
+    cells = [Cell(name, "optac.runs.folder:versions") for name in ("one", "two")]
+    monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "aaaa")
+    run_study(tmp_path / "out", {"kind": "compare"}, cells[:1])
+    monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "bbbb-dirty")
+    rows = run_study(tmp_path / "out", {"kind": "compare"}, cells)
+    assert [row["commit"] for row in rows] == ["aaaa", "bbbb-dirty"]
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["commit"] == "aaaa"
+
+
+def test_commit_is_that_of_the_package_and_marked_when_its_files_differ(tmp_path) -> None:
+    def git(*arguments: str) -> str:
+        settings = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        command = ["git", "-C", str(tmp_path), *settings, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    assert source_commit(package) is None
+    git("init")
+    (tmp_path / "notes.txt").write_text("results")
+    git("add", "notes.txt")
+    git("commit", "-m", "notes")
+    assert source_commit(package) is None
+    git("add", ".")
+    git("commit", "-m", "package")
+    head = git("rev-parse", "--short=12", "HEAD")
+    (tmp_path / "notes.txt").unlink()
+    assert source_commit(package) == head
+    (package / "new.py").write_text("")
+    assert source_commit(package) == f"{head}-dirty"
+
+
+def test_censored_runs_are_marked() -> None:
+    assert cell([10.0, 20.0, 30.0, 40.0, 50.0]) == "30 [20–40]"
+    assert cell([10.0, 20.0, 30.0, 40.0, inf], limit=100) == "30 [20–40] (4/5)"
+    assert cell([10.0, inf, inf], limit=1000) == ">1,000 [10–>1,000] (1/3)"
+    assert cell([0.25] * 3, digits=3) == "0.250"
+    assert np.isfinite(float(cell([3.0])))

@@ -1,0 +1,134 @@
+"""A sweep as data: its runs, their ids, and how a file that is wrong is refused."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from optac.cli import main
+from optac.errors import InvalidInput
+from optac.runs.solving import SolveConfig
+from optac.runs.training_config import training_config, training_id
+from optac.sweeps.plan import read_sweep, sweep_of
+
+CHEETAH = """
+[sweep]
+agents = ["sac", "crffsac-bonus"]
+environments = ["optac/Pendulum-v0", "Pendulum-v1"]
+seeds = [0, 3]
+steps = 1000
+[settings]
+batch_size = 64
+[settings.crffsac-bonus]
+feature_width = [8, 16]
+"""
+LOCKS = """
+[sweep]
+algorithms = ["opt-ac", "ucbvi"]
+problems = ["combination-lock horizon=3 actions=2", "river-swim horizon=4"]
+seeds = 2
+iterations = 5
+[settings]
+preset = "theory"
+"""
+
+
+def sweep(text: str):
+    return sweep_of("file", tomllib.loads(text))
+
+
+def test_runs_are_the_product_of_the_axes_and_a_listed_setting_is_one() -> None:
+    runs = sweep(CHEETAH).runs
+    assert len(runs) == 2 * 2 * (1 + 2) == len({run.id for run in runs})
+    widths = [run.config["settings"].get("feature_width") for run in runs[:3]]
+    assert widths == [None, 8, 16]
+    assert {run.config["settings"]["batch_size"] for run in runs} == {64}
+    assert [run.config["environment"] for run in runs] == ["optac/Pendulum-v0"] * 6 + ["Pendulum-v1"] * 6
+
+
+def test_a_swept_run_is_the_run_that_train_would_make() -> None:
+    config = training_config("optac/Pendulum-v0", "sac", steps=1000, seed=3, settings={"batch_size": 64})
+    assert training_id(config) in {run.id for run in sweep(CHEETAH).runs}
+    runs = {run.id: run for run in sweep(LOCKS).runs}
+    assert len(runs) == 8
+    same = SolveConfig("river-swim", {"horizon": "4"}, "ucbvi", iterations=5, seed=1, preset="theory")
+    assert runs[same.id].config["constants"] and runs[same.id].total == 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"sac",', '"sca",', "unknown agent 'sca'; known, nearest first: sac"),
+        ('"optac/Pendulum-v0"', '"optac/Pendulun-v0"', "'optac/Pendulun-v0'; known, nearest first: optac/Pend"),
+        ("steps", "step", "unknown key of [sweep] 'step'; known, nearest first: steps"),
+        ("[settings]", "[setting]", "unknown part of a sweep 'setting'; known, nearest first: settings"),
+        ("batch_size", "batchsize", "unknown setting 'batchsize'; known, nearest first: batch_size"),
+        ("[settings.crffsac-bonus]", "[settings.crffsac]", "is for crffsac, which the sweep does not run"),
+        ("[settings.crffsac-bonus]", "[settings.bonus]", "unknown table of [settings] 'bonus'"),
+        ('["sac", "crffsac-bonus"]', "[]", "agents is empty, so the sweep has no run"),
+        ("[0, 3]", "[]", "seeds is empty, so the sweep has no run"),
+        ("[0, 3]", "[0, -1]", "seeds = [0, -1] is not valid"),
+        ("[0, 3]", "[0, 0]", "comes twice"),
+        ("[8, 16]", "[]", "feature_width = [] leaves no run"),
+        ("steps = 1000", "", "steps is missing from [sweep]"),
+        ("steps = 1000", "steps = 0", "steps = 0 is not valid; steps must be a whole number, at least 1"),
+        ("steps = 1000", "iterations = 5", "iterations does not go with agents"),
+        ("batch_size = 64", 'batch_size = "many"', "batch_size='many' must be of type int"),
+        ("[sweep]", "[sweep", "is not TOML"),
+        ('environments = ["optac/Pendulum-v0", "Pendulum-v1"]', "", "environments is missing from [sweep]"),
+        ('"Pendulum-v1"', '"CartPole-v1"', "CartPole-v1 has Discrete(2) actions"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
+    old: str, new: str, message: str, tmp_path: Path, capsys
+) -> None:
+    assert old in CHEETAH
+    (tmp_path / "file.toml").write_text(CHEETAH.replace(old, new, 1))
+    assert main(["sweep", str(tmp_path / "file.toml"), "--out", str(tmp_path / "out")]) == 2
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert last.startswith("optac: error: ") and message in last
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"ucbvi"', '"ucb"', "unknown algorithm 'ucb'; known, nearest first: ucbvi"),
+        ("river-swim", "river-swin", "unknown problem 'river-swin'; known, nearest first: river-swim"),
+        ("horizon=4", "horizn=4", "unknown parameter of river-swim 'horizn'"),
+        ('preset = "theory"', "alfa = 1", "unknown setting 'alfa'; known, nearest first: alpha"),
+        ('"opt-ac", "ucbvi"', "", "algorithms is empty"),
+    ],
+)
+def test_a_wrong_file_of_algorithms_is_refused(old: str, new: str, message: str) -> None:
+    assert old in LOCKS
+    with pytest.raises(InvalidInput) as caught:
+        sweep(LOCKS.replace(old, new, 1))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("empty", ["", "[sweep]", "[sweep]\nseeds = 3"])
+def test_a_file_that_names_nothing_says_what_to_name(empty: str) -> None:
+    with pytest.raises(InvalidInput, match="agents with environments, or algorithms with problems"):
+        sweep(empty)
+
+
+def test_two_files_of_one_name_are_two_problems() -> None:
+    one, other = SolveConfig("a/lock.npz"), SolveConfig("b/lock.npz")
+    assert one.id != other.id and one.id.startswith("opt-ac-lock-")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"cannot read .*none\.toml: No such file"):
+        read_sweep(tmp_path / "none.toml")
+
+
+def test_dry_run_lists_the_runs_and_writes_nothing(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("locks.toml").write_text(LOCKS)
+    assert main(["sweep", "locks.toml", "--dry-run", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["waiting"] == 8 and said["out"] == "runs/locks"
+    assert [run["id"] for run in said["runs"]] == [run.id for run in sweep(LOCKS).runs]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["locks.toml"]
