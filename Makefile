@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 test test-slow test-video test-browser test-ray check format bench clean
+.PHONY: help install demo table2 test test-slow test-base test-video test-browser test-ray check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,13 @@ test-ray: $(STAMP)  ## sweeps on a two-node Ray cluster on this machine
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
 	$(BIN)/python -m pytest -m ray tests/sweeps/test_ray.py  # alone: Ray forks, which JAX in this process forbids
 
+test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a venv of its own, runs the theory half
+	rm -rf .venv-base build/dist
+	$(BIN)/python -m build --outdir build/dist .
+	$(PYTHON) -m venv .venv-base
+	.venv-base/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/dist/*.whl pytest hypothesis
+	.venv-base/bin/python -m pytest -m base --override-ini addopts= --override-ini timeout= tests/test_base_install.py
+
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -67,4 +74,4 @@ bench: $(STAMP) $(PEERS)/.installed  ## every bench, beside the peers
 	$(BIN)/optac bench --peer-python $(PEERS)/bin/python
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) $(PEERS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .venv-base build .pytest_cache .mypy_cache .ruff_cache .hypothesis

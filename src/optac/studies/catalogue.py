@@ -1,6 +1,7 @@
 """`optac reproduce`: the catalogue of experiments as data, each a study whose rows lie under results/.
 
-An experiment's folder has `cells.py`, what it runs, and `report.py`, which turns the rows into tables and figures. The same command goes on where it stopped.
+An experiment's folder has `cells.py`, what it runs, and `report.py`, which turns the rows into tables and figures.
+The same command goes on where it stopped.
 """
 
 from collections.abc import Callable, Mapping

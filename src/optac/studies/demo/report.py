@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optac.commands.train_output import show_training
 from optac.report.curves import gap_figure
 from optac.report.files import Written, write_report
 from optac.report.terminal import show_table
-from optac.runs.training_result import TrainingResult
 
 if TYPE_CHECKING:
     from optac.studies.demo.cells import Story
@@ -44,13 +42,12 @@ def show_demo(story: "Story", out: Path, *, quiet: bool) -> Path:
     return figure
 
 
-def write_page(out: Path) -> Written:
+def write_page(out: Path, title: str) -> Written:
     """The report on everything the demo ran."""
-    return write_report([out], out / "report.html", title="The demo: a lock and a pendulum")
+    return write_report([out], out / "report.html", title=title)
 
 
-def show_end(result: TrainingResult, written: Written) -> None:
-    """What was learnt, and where the page is: the last line is its path."""
-    show_training(result)
+def show_page(written: Written) -> None:
+    """Where the page is: the last line is its path."""
     print("\nthe page of it all, which opens in any browser without a network:")
     print(written.page.resolve())
