@@ -49,8 +49,8 @@ test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a ve
 	rm -rf .venv-base build/dist
 	$(BIN)/python -m build --outdir build/dist .
 	$(PYTHON) -m venv .venv-base
-	.venv-base/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/dist/*.whl pytest hypothesis
-	.venv-base/bin/python -m pytest -m base --override-ini addopts= --override-ini timeout= tests/test_base_install.py
+	.venv-base/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/dist/*.whl pytest pytest-timeout hypothesis
+	.venv-base/bin/python -m pytest -m base --override-ini addopts= tests/test_base_install.py
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .
