@@ -9,6 +9,7 @@ import optac
 
 ORDER = [
     ["array_types", "errors", "numpy_policy"],
+    ["settings", "registry"],
     ["mdp"],
     ["models"],
     ["oracles"],

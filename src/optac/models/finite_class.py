@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
+from optac.mdp.low_rank import LowRankMDP
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 
@@ -89,6 +90,11 @@ class FiniteClass:
             rivals = self._transitions[within[:, h], h]
             free[h] = (np.abs(rivals - self._transitions[c, h]) > TIE).any(axis=(0, -1))
         return free
+
+
+def decoy_class(problem: LowRankMDP, candidates: int) -> FiniteClass:
+    """The class that the name "finite" stands for: the truth among decoys, drawn from the problem's own seed."""
+    return truth_among_decoys(problem.phi, problem.mu, candidates, int(problem.parameters.get("seed", 0)))
 
 
 def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:

@@ -1,0 +1,231 @@
+"""Names and the parts they stand for: problems, model classes, algorithms and agents, ours and others'.
+
+Wherever a name is taken, `load(kind, name)` finds the part: one of ours, one that an installed package registers under
+the entry-point groups below, or one that the name locates itself, as `package.module` or `package.module:name`.
+Nothing is imported before `load`, and the installed packages are looked through only for a name that is not ours.
+
+Code comes from installed packages and from the folders given to `add_paths`, never from the working folder.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from optac.errors import InvalidInput, unknown_name
+
+Kind = Literal["problem", "model class", "algorithm", "agent"]
+GROUPS: Mapping[Kind, str] = {
+    "problem": "optac.problems",
+    "model class": "optac.model_classes",
+    "algorithm": "optac.algorithms",
+    "agent": "optac.agents",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part by name: what it is in one line, where it lives, and the installed package that brings it."""
+
+    kind: Kind
+    name: str
+    summary: str
+    location: str
+    package: str = "optac"
+
+    def load(self) -> Any:
+        """The part itself: a module, or what `module:name` names in it."""
+        return located(self.kind, self.location)
+
+
+OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
+    "problem": {
+        "combination-lock": (
+            "optac.mdp.families.locks:combination_lock",
+            "The lock with its latent row observed: S = 3, rank 3.",
+        ),
+        "observed-lock": (
+            "optac.mdp.families.locks:observed_lock",
+            "The lock seen through ids: a row shows one of m ids, so S = 3m and the rank stays 3.",
+        ),
+        "random-simplex": (
+            "optac.mdp.families.random_simplex:random_simplex",
+            "Both factors drawn from Dirichlet distributions, and a reward in the last step only.",
+        ),
+        "river-swim": (
+            "optac.mdp.families.chains:river_swim",
+            "Six states in a river, start at the left bank; TabulaRL's transition table (Osband).",
+        ),
+        "deep-sea": (
+            "optac.mdp.families.chains:deep_sea",
+            "The diver of bsuite: N×N cells, one row a step, the state is the column, V* = 1 when deterministic.",
+        ),
+        "lower-bound": (
+            "optac.mdp.families.lower_bound:lower_bound",
+            "One secret among all triples of step, leaf and action earns ε more than a half; S = d states.",
+        ),
+        "smooth-walk": (
+            "optac.mdp.families.smooth_walk:smooth_walk",
+            "A walk in [0, 1]^dim with smooth transition densities and a goal to reach; states are continuous.",
+        ),
+    },
+    "model class": {
+        "simplex": ("optac.models.simplex:SimplexClass", "both factors on the simplex, fitted by EM"),
+        "finite": ("optac.models.finite_class:decoy_class", "the truth among decoys, fitted exactly"),
+    },
+    "algorithm": {
+        "opt-ac": (
+            "optac.algorithms.opt_ac",
+            "optimistic actor-critic: SL and PE only (the paper's Algorithm 1)",
+        ),
+        "rep-ucb": (
+            "optac.algorithms.rep_ucb",
+            "plans in the fitted model with an elliptical bonus: SL and PP (Uehara, Zhang and Sun)",
+        ),
+        "raffle": (
+            "optac.algorithms.raffle",
+            "reward-free: plans for the bonus alone, cut off at 1, then for any reward: SL and PP (Cheng et al.)",
+        ),
+        "flambe": (
+            "optac.algorithms.flambe",
+            "reward-free: an elliptical planner covers the fitted features: SL and PP (Agarwal et al.)",
+        ),
+        "moffle": (
+            "optac.algorithms.moffle",
+            "reward-free, model-free: min-max features and a cover by FQI; pays CP rounds (Modi et al.)",
+        ),
+        "spanrl": (
+            "optac.algorithms.spanrl",
+            "reward-free, model-free: a barycentric spanner of policies by PSDP; pays CP rounds (Mhammedi et al.)",
+        ),
+        "lsvi-ucb": (
+            "optac.algorithms.lsvi_ucb",
+            "reference that knows the features: optimistic least squares (Jin et al.)",
+        ),
+        "ucbvi": (
+            "optac.algorithms.ucbvi",
+            "reference for tables: optimistic value iteration on counts (Azar et al.)",
+        ),
+        "epsilon-greedy": (
+            "optac.algorithms.epsilon_greedy",
+            "plans in the fitted table, explores by chance only",
+        ),
+    },
+    "agent": {
+        "sac": ("optac.agents.sac", "soft actor-critic, the baseline"),
+        "crffsac": ("optac.agents.crffsac", "its critic on features that predict the next state"),
+        "crffsac-bonus": (
+            "optac.agents.crffsac:WITH_BONUS",
+            "the same with the elliptical bonus in the critic's target",
+        ),
+    },
+}
+
+_paths: list[str] = []
+
+
+def ours(kind: Kind) -> dict[str, Entry]:
+    """The package's own entries of a kind, by name."""
+    return {name: Entry(kind, name, line, place) for name, (place, line) in OURS[kind].items()}
+
+
+def others(kind: Kind) -> dict[str, Entry]:
+    """What installed packages register, by name; a name of ours stays ours."""
+    found = {}
+    for point in metadata.entry_points(group=GROUPS[kind]):
+        package, line = "unknown", ""
+        if point.dist is not None:
+            package, line = f"{point.dist.name} {point.dist.version}", point.dist.metadata["Summary"] or ""
+        if point.name not in OURS[kind]:
+            found[point.name] = Entry(kind, point.name, line, point.value, package)
+    return found
+
+
+def entries(kind: Kind) -> dict[str, Entry]:
+    """All entries of a kind, ours first: what `optac list` shows."""
+    return ours(kind) | others(kind)
+
+
+def find(kind: Kind, name: str) -> Entry:
+    """The entry of a name, or of a location `package.module` or `package.module:name`; nothing is imported."""
+    mine = ours(kind)
+    if name in mine:
+        return mine[name]
+    for entry in mine.values():
+        if entry.location == name:
+            return entry
+    theirs = others(kind)
+    if name in theirs:
+        return theirs[name]
+    if "." in name or ":" in name or name.isidentifier():
+        return Entry(kind, name, "", name, package=name.partition(":")[0].partition(".")[0])
+    raise unknown_name(kind, name, [*mine, *theirs])
+
+
+def load(kind: Kind, name: str) -> Any:
+    """The part that a name stands for."""
+    return find(kind, name).load()
+
+
+def located(kind: Kind, location: str) -> Any:
+    """The module `package.module`, or what is called `name` in it for `package.module:name`."""
+    module_name, _, name = location.partition(":")
+    try:
+        with without_working_folder():
+            part = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            raise InvalidInput(f"{kind} {location!r} needs the module {error.name}; install it") from error
+        raise _not_found(kind, location, error.name) from None
+    for attribute in filter(None, name.split(".")):
+        if not hasattr(part, attribute):
+            public = [one for one in vars(part) if not one.startswith("_")]
+            raise unknown_name(f"{kind} in {module_name}", attribute, public)
+        part = getattr(part, attribute)
+    return part
+
+
+def add_paths(folders: Iterable[str | Path]) -> None:
+    """Let code come from these folders too; `paths` remembers them for config.json and for workers."""
+    for folder in folders:
+        absolute = str(Path(folder).resolve())
+        if not os.path.isdir(absolute):
+            raise InvalidInput(f"--path {folder} is not a folder; name one that holds the module or package")
+        if absolute not in _paths:
+            _paths.append(absolute)
+            sys.path.insert(0, absolute)
+
+
+def paths() -> list[str]:
+    """The folders given to `add_paths`, absolute, in that order."""
+    return list(_paths)
+
+
+@contextmanager
+def without_working_folder() -> Iterator[None]:
+    """Imports inside do not look in the working folder, unless it was given to `add_paths`."""
+    here = os.path.realpath(os.getcwd())
+    before = list(sys.path)
+    hidden = [place for place in before if os.path.realpath(place or here) == here and here not in _paths]
+    sys.path[:] = [place for place in before if place not in hidden]
+    kept = list(sys.path)
+    try:
+        yield
+    finally:
+        if sys.path == kept:
+            sys.path[:] = before
+
+
+def _not_found(kind: Kind, location: str, missing: str) -> InvalidInput:
+    known = entries(kind)
+    error = unknown_name(kind, location, known)
+    if "." not in location and ":" not in location:
+        return error
+    return InvalidInput(
+        f"{error}; there is no module {missing}: install its package, or name its folder with --path DIR"
+    )

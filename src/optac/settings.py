@@ -1,0 +1,231 @@
+"""One reader of settings: Python keywords, command-line text and TOML give the same values, or the same error.
+
+Read one value with `read`, the fields of a dataclass with `read_fields`, the parameters of a function with
+`read_parameters`, `name=value` words with `assignments`. The kind of a value is its annotation: bool, int, float,
+str, a Literal, or any of them `| None`. `setting` declares a field with its meaning and range.
+
+An id covers what determines a result and differs from its preset: `changed` finds that, `canonical` gives it one
+form, `digest` one hash. So neither the spelling (0.5, "0.50", 5e-1) nor the order of settings matters, and a new
+setting whose default changes nothing changes no id.
+"""
+
+import dataclasses
+import hashlib
+import inspect
+import json
+import math
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeAlias
+
+from optac.errors import InvalidInput, unknown_name
+
+Bound: TypeAlias = int | float | None
+
+TRUTH: Mapping[str, bool] = {"true": True, "false": False, "1": True, "0": False}
+WANTED = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """What a number must keep to; `least` and `most` are allowed themselves, `above` and `below` are not."""
+
+    least: Bound = None
+    most: Bound = None
+    above: Bound = None
+    below: Bound = None
+
+    def __contains__(self, number: int | float) -> bool:
+        return (
+            (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+    def __str__(self) -> str:
+        bounds = {"at least": self.least, "at most": self.most, "above": self.above, "below": self.below}
+        return " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+
+
+def setting(
+    default: Any,
+    text: str,
+    *,
+    least: Bound = None,
+    most: Bound = None,
+    above: Bound = None,
+    determines: bool = True,
+) -> Any:
+    """A dataclass field with its meaning and range; `determines=False` where no result depends on it."""
+    metadata = {"help": text, "range": Range(least, most, above), "determines": determines}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def read(
+    name: str,
+    value: Any,
+    kind: Any,
+    *,
+    least: Bound = None,
+    most: Bound = None,
+    above: Bound = None,
+    below: Bound = None,
+) -> Any:
+    """The value as its kind, in its range; text is read as on the command line."""
+    return _read(name, value, kind, Range(least, most, above, below))
+
+
+def read_fields(
+    kind: type, given: Mapping[str, Any], *, least: Bound = None, also: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The given settings as the fields of a dataclass; `least` bounds fields that say no range themselves.
+
+    An unknown name is refused, the nearest first; `also` are names to show beside the fields.
+    """
+    kinds = typing.get_type_hints(kind)
+    usual = Range(least)
+    ranges = {field.name: field.metadata.get("range", usual) for field in dataclasses.fields(kind)}
+    for name in given:
+        if name not in ranges:
+            raise unknown_name("setting", name, [*ranges, *also])
+    return {name: _read(name, value, kinds[name], ranges[name]) for name, value in given.items()}
+
+
+def read_parameters(function: Callable[..., Any], given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The given parameters as the keywords of a function, whose annotations and defaults say what they are."""
+    usual, kinds = parameters_of(function), typing.get_type_hints(function)
+    read_ones = {}
+    for name, value in given.items():
+        if name not in usual:
+            raise unknown_name(f"parameter of {what}", name, usual)
+        read_ones[name] = _read(name, value, kinds.get(name, type(usual[name])), Range())
+    return read_ones
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters of a function with their defaults; `inspect.Parameter.empty` where one has none."""
+    return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+
+
+def assignments(words: Iterable[str], what: str) -> dict[str, str]:
+    """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
+    parsed: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value")
+        if name in parsed:
+            raise InvalidInput(f"{name} is given twice: {parsed[name]} and {value}")
+        parsed[name] = value
+    return parsed
+
+
+def plain(value: Any) -> Any:
+    """A value of which nobody says the kind: text becomes true, false, none, a number, or stays text."""
+    if not isinstance(value, str):
+        return value
+    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return words[value.lower()]
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def changed(
+    settings: Mapping[str, Any], usual: Mapping[str, Any], kind: type | None = None
+) -> dict[str, Any]:
+    """The settings that differ from the usual ones; of a dataclass `kind`, only those that determine a result."""
+    idle: set[str] = set()
+    if kind is not None:
+        idle = {
+            field.name for field in dataclasses.fields(kind) if not field.metadata.get("determines", True)
+        }
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in idle and (name not in usual or canonical(value) != canonical(usual[name]))
+    }
+
+
+def canonical(value: Any) -> Any:
+    """The one JSON form of a value: mappings sorted, whole numbers without a point, paths as text."""
+    if isinstance(value, Mapping):
+        return {str(name): canonical(value[name]) for name in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return [canonical(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):  # numpy's scalars
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def digest(determining: Mapping[str, Any]) -> str:
+    """Eight hexadecimal digits of what determines a result."""
+    text = json.dumps(canonical(determining), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
+    kinds = [kind]
+    if typing.get_origin(kind) in (typing.Union, UnionType):
+        kinds = [one for one in typing.get_args(kind) if one is not NoneType]
+        if value is None or str(value).lower() == "none":
+            return None
+    if typing.get_origin(kinds[0]) is typing.Literal:
+        return _choice(name, value, typing.get_args(kinds[0]))
+    try:
+        answer = _READERS[kinds[0]](value)
+        if isinstance(answer, int | float) and answer not in within:
+            raise ValueError
+    except (KeyError, TypeError, ValueError, OverflowError):
+        wanted = ", ".join(filter(None, [WANTED[kinds[0]], str(within)]))
+        allowed = f"{wanted}, or none" if kinds[0] is not kind else wanted
+        raise InvalidInput(f"{name}={value} is not valid; {name} must be {allowed}") from None
+    return answer
+
+
+def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    for one in allowed:
+        if value == one or str(value) == str(one):
+            return one
+    raise unknown_name(name, str(value), [str(one) for one in allowed])
+
+
+def _truth(value: Any) -> bool:
+    return TRUTH[str(value).lower()]
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            value = float(value)
+    number = int(value)
+    if isinstance(value, bool) or number != value:
+        raise ValueError
+    return number
+
+
+def _real(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text}
