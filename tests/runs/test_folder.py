@@ -17,9 +17,9 @@ from optac.runs.folder import (
     RunFolderBusy,
     Status,
     read_json_object,
-    run_id,
     write_json,
 )
+from optac.runs.identity import run_id
 
 OWNER = """
 import sys, time

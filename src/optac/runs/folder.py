@@ -7,11 +7,9 @@ holds.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +26,6 @@ __all__ = [
     "RunFolderBusy",
     "Status",
     "read_json_object",
-    "run_id",
     "write_json",
 ]
 
@@ -298,17 +295,6 @@ def _locked_soon(file: int) -> bool:
             if time.monotonic() > give_up:
                 return False
             time.sleep(0.01)
-
-
-def run_id(kind: str, target: str, settings: Mapping[str, Any], seed: int) -> str:
-    """A readable id: who runs, on what, a hash of the settings, the seed, as in `sac-Hopper-v5-1a2b3c4d-s0`.
-
-    `kind` is an agent or algorithm, `target` an environment or problem.
-    """
-    canonical = json.dumps(settings, sort_keys=True, default=str)
-    digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
-    parts = [re.sub(r"[^A-Za-z0-9.]+", "-", part).strip("-") for part in (kind, target)]
-    return f"{parts[0]}-{parts[1]}-{digest}-s{seed}"
 
 
 def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:

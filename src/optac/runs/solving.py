@@ -13,7 +13,8 @@ from optac.algorithms import Result
 from optac.algorithms.loop.run import PreparedRun, prepare
 from optac.errors import InvalidInput, Terminated
 from optac.mdp import Problem, make_problem
-from optac.runs.folder import Row, RunFolder, run_id, write_json
+from optac.runs.folder import Row, RunFolder, write_json
+from optac.runs.identity import run_id
 from optac.runs.lease import FencedOff
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from optac.agents.catalogue import settings_of
 from optac.errors import InvalidInput
-from optac.runs.folder import run_id
+from optac.runs.identity import run_id
+from optac.settings import changed
 
 
 def training_config(
@@ -28,6 +29,10 @@ def training_config(
 
 
 def training_id(config: Mapping[str, Any]) -> str:
-    """The readable name of a run with this configuration."""
-    determining = {**config["settings"], "steps": config["steps"]}
-    return run_id(config["agent"], config["environment"], determining, config["seed"])
+    """The readable name of a run with this configuration, however far it goes."""
+    agent, preset = config["agent"], config["settings"]["preset"]
+    usual = settings_of(agent, {"preset": preset})
+    determining = changed(config["settings"], asdict(usual), type(usual))
+    if preset != "default":
+        determining["preset"] = preset
+    return run_id(agent, config["environment"], determining, config["seed"])

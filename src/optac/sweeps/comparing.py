@@ -10,7 +10,7 @@ from optac.algorithms.catalogue import ALGORITHMS, load_algorithm
 from optac.algorithms.loop.run import prepare
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP
-from optac.runs.folder import run_id
+from optac.runs.identity import run_id
 from optac.runs.solving import SolveConfig, common_settings, problem_of
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import Row, measured
