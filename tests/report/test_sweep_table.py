@@ -29,7 +29,7 @@ def test_the_head_is_a_return_for_agents_and_a_gap_for_algorithms(
 ) -> None:
     write_runs(tmp_path, *kinds)
     standing = sweep_standing(tmp_path)
-    assert columns(standing) == ["run", "state", "done", head, "speed", "attempts"]
+    assert columns(standing) == ["run", "state", "reached", head, "speed", "attempts"]
     show_standing(standing)
     title, heads, *_ = capsys.readouterr().out.splitlines()
     assert title.startswith(tmp_path.name) and head in heads

@@ -12,14 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from optac.errors import InvalidInput, RunFailed
-from optac.runs.folder import (
-    RunFolder,
-    RunFolderBusy,
-    Status,
-    read_json_object,
-    write_json,
-)
+from optac.runs.folder import RunFolder, Status
 from optac.runs.identity import run_id
+from optac.runs.json_files import read_json_object, write_json
+from optac.runs.lock import RunFolderBusy
 
 OWNER = """
 import sys, time

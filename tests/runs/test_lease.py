@@ -14,7 +14,8 @@ import pytest
 
 from optac.runs import lease
 from optac.runs.folder import RunFolder
-from optac.runs.lease import Claim, FencedOff, Lease, RunFolderBusy, holder, newest_attempt
+from optac.runs.lease import Claim, FencedOff, Lease, holder, newest_attempt
+from optac.runs.lock import RunFolderBusy
 
 OWNER = """
 import sys, time
@@ -99,8 +100,8 @@ def test_an_attempt_is_given_back_where_a_plain_run_has_the_folder(run: Path) ->
     assert newest_attempt(run).ended  # type: ignore[union-attr]
 
 
-def test_an_owner_elsewhere_lives_while_its_heart_beats(run: Path, monkeypatch) -> None:
-    monkeypatch.setattr(lease, "SECONDS_BETWEEN_BEATS", 0.02)
+def test_an_owner_elsewhere_lives_while_it_touches_its_file(run: Path, monkeypatch) -> None:
+    monkeypatch.setattr(lease, "SECONDS_BETWEEN_TOUCHES", 0.02)
     taken = Lease.take(run, Claim(1, "a"))
     elsewhere = {**json.loads(taken.path.read_text()), "machine": "another"}
     taken.path.write_text(json.dumps(elsewhere))

@@ -22,8 +22,9 @@ from optac.agents.training import checkpoint
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
-from optac.runs.folder import RunFolder, RunFolderBusy
+from optac.runs.folder import RunFolder
 from optac.runs.lease import Claim, FencedOff, Lease
+from optac.runs.lock import RunFolderBusy
 from optac.runs.training import Interrupted, evaluate, resume, train
 
 HERE = Path(__file__).parents[1]

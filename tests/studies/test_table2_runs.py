@@ -85,13 +85,13 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     words = ["reproduce", "table2", "--environments", "optac/Pendulum-v0", "--steps", "20", "--seeds", "1"]
     assert main([*words, "--jobs", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["done"] == 3 and said["experiment"] == "table2"
+    assert said["finished"] == 3 and said["experiment"] == "table2"
     assert "Pendulum" in Path(said["page"]).read_text()
     for run in said["runs"]:
         record = Path("results/table2") / run["id"]
         assert json.loads((record / "result.json").read_text())["parameters_sha256"]
         assert [row["time/total_timesteps"] for row in RunFolder.open(record).rows()] == [20]
     assert main(["reproduce", "training-curves", *words[2:], "--minutes", "0", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["done"] == 3
+    assert json.loads(capsys.readouterr().out)["finished"] == 3
     assert main(["reproduce", "oracles", "--steps", "20"]) == 2
     assert "--steps goes with table2 and training-curves, not with oracles" in capsys.readouterr().err

@@ -92,7 +92,7 @@ def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
 
 
 def test_failing_cell_leaves_the_rows_before_it(tmp_path) -> None:
-    good = Cell("good", "optac.runs.folder:versions")
+    good = Cell("good", "optac.runs.provenance:versions")
     bad = Cell("bad", "optac.mdp:make_problem", {"name": "no-such-problem"})
     with pytest.raises(InvalidInput, match="unknown problem"):
         run_study(tmp_path / "out", {}, [good, bad])
@@ -169,7 +169,7 @@ def test_first_iteration_within_epsilon_is_found_though_the_history_is_thinned()
 def test_rows_and_the_config_say_which_commit_made_them_and_another_one_may_go_on(
     tmp_path, monkeypatch
 ) -> None:
-    cells = [Cell(name, "optac.runs.folder:versions") for name in ("one", "two")]
+    cells = [Cell(name, "optac.runs.provenance:versions") for name in ("one", "two")]
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "aaaa")
     run_study(tmp_path / "out", {"kind": "compare"}, cells[:1])
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "bbbb-dirty")

@@ -33,7 +33,7 @@ def test_a_sweep_destroyed_again_and_again_ends_as_one_left_in_peace(seeds: int,
         assert third.returncode == 0
     assert "corrupt checkpoint file" in (hit / "stderr.log").read_text()
     answer = json.loads(said)
-    assert answer["done"] == len(answer["runs"]) == seeds
+    assert answer["finished"] == len(answer["runs"]) == seeds
     assert sum(run["attempts"] >= 2 for run in answer["runs"]) >= 2
     undisturbed = serial(sweep, tmp_path / "serial")
     assert {run["id"]: run["parameters_sha256"] for run in answer["runs"]} == undisturbed

@@ -14,14 +14,15 @@ import pytest
 
 from optac.cli import main
 from optac.errors import InvalidInput
-from optac.runs.folder import RunFolder, write_json
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import write_json
 from optac.runs.provenance import source_commit, versions
-from optac.runs.solving import resume_solve
+from optac.runs.solving import resume
 from optac.sweeps.launcher import Watching, expected_speed, lay_out, run_sweep
 from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import Sweep, read_sweep
 from optac.sweeps.standing import run_standing, sweep_standing
-from optac.sweeps.worker import Outcome, Task, policy_sha256
+from optac.sweeps.worker import Outcome, Task
 
 LOCKS = """
 [sweep]
@@ -59,7 +60,7 @@ def test_two_launchers_at_once_make_every_run_once() -> None:
     answers = [launcher.communicate(timeout=200) for launcher in launchers]
     for launcher, (said, error) in zip(launchers, answers, strict=True):
         assert launcher.returncode == 0, error
-        assert json.loads(said)["done"] == 6
+        assert json.loads(said)["finished"] == 6
     for run in sweep.runs:
         assert run_standing(Path("runs/locks") / run.id).attempts == 1
         rows = RunFolder.open(Path("runs/locks") / run.id).rows()
@@ -74,14 +75,14 @@ def test_a_run_that_fails_is_tried_again_and_reported_and_the_rest_go_on(capsys)
     (Path("runs/locks") / broken / "policy.npz").mkdir()  # where the last policy cannot be written
     said: list[str] = []
     runs = swept(sweep, retries=1, watching=Watching(say=said.append))
-    assert [run.state for run in runs.values()] == ["failed", "done", "done", "done"]
-    assert runs[broken].attempts == 2 and "IsADirectoryError" in str(runs[broken].why)
+    assert [run.state for run in runs.values()] == ["failed", "finished", "finished", "finished"]
+    assert runs[broken].attempts == 2 and "Is a directory" in str(runs[broken].why)
     assert sum("it is started again" in text for text in said) == 1
     assert sum("given up after 2 attempts" in text for text in said) == 1
     (Path("runs/locks") / broken / "policy.npz").rmdir()
     assert main(["sweep", "locks.toml", "--jobs", "1", "--quiet"]) == 0
     shown = capsys.readouterr().out
-    assert "4 done, 0 running, 0 waiting, 0 failed" in shown
+    assert "4 finished, 0 running, 0 waiting, 0 failed" in shown
     assert run_standing(Path("runs/locks") / broken).attempts == 3
     assert {run_standing(Path("runs/locks") / run.id).attempts for run in sweep.runs[1:]} == {1}
 
@@ -140,9 +141,9 @@ def test_nothing_is_started_that_cannot_end_in_the_time_left() -> None:
         folder.append({"iteration": 1000, "last_gap": 0.0, "time/seconds": 500.0})
         folder.set_status("finished")
     runs = swept(sweep, minutes=8)
-    assert [run.state for run in runs.values()] == ["done", "done", "waiting", "waiting"]
+    assert [run.state for run in runs.values()] == ["finished", "finished", "waiting", "waiting"]
     assert [run.attempts for run in runs.values()] == [0, 0, 0, 0]
-    assert {run.state for run in swept(sweep, minutes=11).values()} == {"done"}
+    assert {run.state for run in swept(sweep, minutes=11).values()} == {"finished"}
     for wrong in (-5, float("nan")):
         with pytest.raises(InvalidInput, match="minutes must be at least 0"):
             swept(sweep, minutes=wrong)
@@ -173,17 +174,17 @@ def test_a_published_run_without_checkpoints_is_finished() -> None:
     write_json(path / "config.json", {**sweep.runs[0].config, "command": "optac train …", "commit": "abc"})
     write_json(path / "status.json", {"state": "finished", "why": None})
     standing = run_sweep(sweep, Path("published"), LocalExecutor(1))
-    assert [(run.state, run.attempts) for run in standing.runs] == [("done", 0)]
+    assert [(run.state, run.attempts) for run in standing.runs] == [("finished", 0)]
     assert not (path / "checkpoints").exists()
     assert main(["resume", str(path)]) == 2  # its rows are not cut
 
 
 def test_a_sweep_that_grows_keeps_its_runs_and_a_foreign_folder_is_refused(capsys) -> None:
     first = swept(locks(seeds=1))
-    hashes = {name: policy_sha256(Path("runs/locks") / name) for name in first}
+    hashes = {name: (Path("runs/locks") / name / "policy.npz").read_bytes() for name in first}
     grown = swept(locks(seeds=2))
     assert set(first) < set(grown) and [grown[name].attempts for name in first] == [1, 1]
-    assert {name: policy_sha256(Path("runs/locks") / name) for name in first} == hashes
+    assert {name: (Path("runs/locks") / name / "policy.npz").read_bytes() for name in first} == hashes
     one = next(iter(first))
     assert main(["sweep", "locks.toml", "--out", f"runs/locks/{one}"]) == 2
     assert "holds a run, not a sweep" in capsys.readouterr().err
@@ -198,11 +199,11 @@ def test_status_reads_what_is_there_whatever_it_is(capsys) -> None:
     (missing / "config.json").unlink()
     assert main(["status", "runs/locks", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert (said["done"], said["running"], said["waiting"], said["failed"]) == (0, 0, 3, 1)
-    assert said["runs"][0]["done"] == 3 and said["runs"][0]["score"] == 0.25
+    assert (said["finished"], said["running"], said["waiting"], said["failed"]) == (0, 0, 3, 1)
+    assert said["runs"][0]["reached"] == 3 and said["runs"][0]["score"] == 0.25
     assert "config.json is damaged" in said["runs"][1]["why"]
     assert main(["status", "runs/locks"]) == 0
-    assert "0 done, 0 running, 3 waiting, 1 failed" in capsys.readouterr().out
+    assert "0 finished, 0 running, 3 waiting, 1 failed" in capsys.readouterr().out
     assert main(["status", "runs"]) == 2
     assert "is not a sweep's folder: it has no sweep.json" in capsys.readouterr().err
     Path("runs/locks/sweep.json").write_text('{"runs": ["../elsewhere"]}')
@@ -238,7 +239,7 @@ class Elsewhere:
         self.tasks.append(task)
 
     def ended(self, seconds: int | float) -> list[Outcome]:
-        died = [Outcome.of(task, "died", why="the node is gone") for task in self.tasks]
+        died = [Outcome(task, "died", "the node is gone") for task in self.tasks]
         self.tasks = []
         return died
 
@@ -255,7 +256,7 @@ def test_a_run_that_only_dies_has_failed_for_every_onlooker() -> None:
     assert [run.state for run in standing.runs] == ["failed", "failed"]
     assert standing.runs == sweep_standing(Path("runs/locks").resolve()).runs
     assert {run.why for run in standing.runs} == {"died (attempt 1): the node is gone"}
-    assert {run.state for run in swept(sweep).values()} == {"done"}
+    assert {run.state for run in swept(sweep).values()} == {"finished"}
 
 
 def test_a_run_that_is_to_be_tried_again_waits() -> None:
@@ -273,7 +274,7 @@ def test_a_run_that_finished_before_its_worker_died_has_finished() -> None:
     executor = Elsewhere([2], on_start=lambda task: RunFolder.open(task.path).set_status("finished"))
     watching = Watching(finished=handed.append)
     standing = run_sweep(locks(seeds=1), Path("runs/locks"), executor, retries=0, watching=watching)
-    assert [run.state for run in standing.runs] == ["done", "done"] and len(handed) == 2
+    assert [run.state for run in standing.runs] == ["finished", "finished"] and len(handed) == 2
 
 
 def test_a_worker_that_cannot_be_started_is_a_failed_attempt_and_the_rest_go_on() -> None:
@@ -324,7 +325,7 @@ def test_a_damaged_run_is_reported_and_the_rest_go_on(file: str, content: str) -
     damaged.parent.mkdir(exist_ok=True)
     damaged.write_text(content)
     runs = swept(sweep, watching=Watching(say=said.append))
-    assert [run.state for run in runs.values()] == ["failed", "done"]
+    assert [run.state for run in runs.values()] == ["failed", "finished"]
     assert "is damaged" in str(runs[sweep.runs[0].id].why)
     assert any(sweep.runs[0].id in text and "is damaged" in text for text in said)
     assert damaged.read_text() == content
@@ -343,7 +344,7 @@ def test_a_finished_run_that_is_asked_for_again_is_left_alone() -> None:
     swept(sweep)
     path = Path("runs/locks") / sweep.runs[0].id
     before = {file: file.read_bytes() for file in path.iterdir() if file.is_file()}
-    resume_solve(RunFolder.open(path))
+    resume(path)
     assert {
         file: file.read_bytes() for file in path.iterdir() if file.is_file() and file.name != "lock"
     } == before
@@ -367,7 +368,7 @@ def test_a_worker_whose_launcher_died_before_it_could_look_ends() -> None:
     run = sweep.runs[0].id
     dead = subprocess.Popen(["true"])
     dead.wait()
-    task = Task(run, str(Path("runs/locks").resolve() / run), 1, "launcher", str(Path.cwd()), parent=dead.pid)
+    task = Task(str(Path("runs/locks").resolve() / run), 1, "launcher", str(Path.cwd()), parent=dead.pid)
     subprocess.run(
         [sys.executable, "-m", "optac.sweeps.worker"],
         input=task.to_json(),
@@ -379,8 +380,8 @@ def test_a_worker_whose_launcher_died_before_it_could_look_ends() -> None:
 
 
 def test_an_error_as_long_as_a_book_reaches_the_launcher() -> None:
-    task = Task("run", "path", 1, "launcher", "here")
-    outcome = Outcome.of(task, "failed", why="😀" * 10**6, notices=("φ" * 10**6,) * 100)
+    task = Task("path", 1, "launcher", "here")
+    outcome = Outcome(task, "failed", "😀" * 10**6, ("φ" * 10**6,) * 100)
     assert len(outcome.to_json()) < 2**16
 
 

@@ -159,7 +159,7 @@ def test_a_sweep_survives_the_death_of_a_whole_node(nodes: TwoNodes, tmp_path: P
         nodes.look()
         kill(tree(raylet, nodes.processes()))
         answer = watched_to_the_end(process, nodes)
-    assert answer["done"] == 12
+    assert answer["finished"] == 12
     attempts = {run["id"]: run["attempts"] for run in answer["runs"]}
     assert attempts.pop(hit.name) == 2 and set(attempts.values()) == {1}
     hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
@@ -210,7 +210,7 @@ def test_a_cluster_of_its_own_is_ended_by_ctrl_c_and_the_sweep_goes_on_to_the_sa
         said, error = process.communicate(timeout=600)
         assert process.returncode == 0, error
     answer = json.loads(said)
-    assert answer["done"] == 3
+    assert answer["finished"] == 3
     hashes = {run["id"]: run["parameters_sha256"] for run in answer["runs"]}
     assert hashes == serial_elsewhere(file, tmp_path / "serial")
 

@@ -96,7 +96,7 @@ def _reproduce_swept(arguments: argparse.Namespace) -> int:
         )
     # Of a run made here, its folder says more than its record: how many attempts it took.
     made_here = {
-        run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "done"
+        run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "finished"
     }
     places = [(work if run.id in made_here else results) / run.id for run in sweep.runs]
     standing = SweepStanding(results, tuple(run_standing(path) for path in places))

@@ -73,7 +73,7 @@ def print_json(value: Any) -> None:
 def write_answer(out: Path | None, name: str, value: Any) -> None:
     """The object that --json prints as a file in --out, where that is given."""
     if out is not None:
-        from optac.runs.folder import write_json
+        from optac.runs.json_files import write_json
 
         write_json(into(out, name), value)
 

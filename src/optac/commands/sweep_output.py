@@ -5,13 +5,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from optac.report.terminal import show_table
+from optac.runs.folder import State
 from optac.sweeps.launcher import Watching
 from optac.sweeps.standing import RunStanding, SweepStanding, sweep_standing
 
-SCORES = {"train": "return", "solve": "last gap"}
+STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
 SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -19,13 +20,13 @@ def standing_json(standing: SweepStanding) -> dict[str, Any]:
     """What --json prints of a sweep."""
     return {
         "out": str(standing.path),
-        **{state: standing.count(state) for state in ("done", "running", "waiting", "failed")},
+        **{state: standing.count(state) for state in STATES},
         "seconds_left": standing.seconds_left,
         "runs": [
             {
                 "id": run.id,
                 "state": run.state,
-                "done": run.done,
+                "reached": run.reached,
                 "total": run.total,
                 "score": run.score,
                 "attempts": run.attempts,
@@ -47,13 +48,13 @@ def show_standing(standing: SweepStanding) -> None:
 
 def columns(standing: SweepStanding) -> list[str]:
     """What the table shows of each run: a training's last return, an algorithm's last gap."""
-    scores = {SCORES[run.kind] for run in standing.runs if run.kind in SCORES}
-    return ["run", "state", "done", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
+    scores = {run.kind.score_name for run in standing.runs if run.kind is not None}
+    return ["run", "state", "reached", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
 
 
 def headline(standing: SweepStanding) -> str:
-    """Runs done, running, waiting and failed, and the time left."""
-    counts = [f"{standing.count(state)} {state}" for state in ("done", "running", "waiting", "failed")]
+    """Runs finished, running, waiting and failed, and the time left."""
+    counts = [f"{standing.count(state)} {state}" for state in STATES]
     return f"{standing.path.name}: {', '.join(counts)}{_time_left(standing)}"
 
 
@@ -114,17 +115,17 @@ def _table(standing: SweepStanding, room: int) -> Any:
     table = Table(title=headline(standing), title_justify="left", title_style="bold")
     for i, column in enumerate(columns(standing)):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
-    order = {"running": 0, "failed": 1, "waiting": 2, "done": 3}
+    order = {"running": 0, "failed": 1, "waiting": 2, "finished": 3}
     for run in sorted(standing.runs, key=lambda run: order[run.state])[: max(room, 1)]:
         table.add_row(*_cells(run))
     return table
 
 
 def _cells(run: RunStanding) -> list[str]:
-    done = f"{run.done:,}" if run.total is None else f"{run.done:,}/{run.total:,}"
+    reached = f"{run.reached:,}" if run.total is None else f"{run.reached:,}/{run.total:,}"
     score = "" if run.score is None else f"{run.score:.5g}"
     speed = "" if run.speed is None else f"{run.speed:.0f}/s"
-    return [run.id, run.state, done, score, speed, str(run.attempts)]
+    return [run.id, run.state, reached, score, speed, str(run.attempts)]
 
 
 def _time_left(standing: SweepStanding) -> str:

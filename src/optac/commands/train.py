@@ -102,35 +102,37 @@ def _train(arguments: argparse.Namespace) -> int:
 
 def _resume(arguments: argparse.Namespace) -> int:
     from optac.runs.folder import RunFolder
+    from optac.runs.kinds import known_kind
 
     if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
         raise InvalidInput(
             f"--out {arguments.out}: a run goes on in its own folder; copy {arguments.run_folder} there and resume that"
         )
-    folder = RunFolder.open(arguments.run_folder)
-    if folder.config.get("kind") == "solve":
-        return _resume_solve(arguments, folder)
+    kind = known_kind(RunFolder.open(arguments.run_folder).config, arguments.run_folder)
+    return RESUMERS[kind.name](arguments, kind)
+
+
+def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
     from optac.agents.training.threads import limit_threads
 
     limit_threads(arguments.threads)
-    from optac.runs.training import resume
-
+    resume = kind.resume()
     return _run_training(
         arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
     )
 
 
-def _resume_solve(arguments: argparse.Namespace, folder: Any) -> int:
+def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
     """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
-    from optac.runs.folder import read_json_object
-    from optac.runs.solving import resume_solve
-
-    resume_solve(folder)
+    result = kind.resume()(arguments.run_folder)
     if arguments.json:
-        print_json({**read_json_object(folder.path / "result.json"), "out": str(folder.path)})
+        print_json({**result, "out": str(arguments.run_folder)})
     else:
-        print(f"{folder.path} is finished; see result.json there")
+        print(f"{arguments.run_folder} is finished; see result.json there")
     return 0
+
+
+RESUMERS = {"solve": _resume_solve, "train": _resume_training}
 
 
 def _run_training(arguments: argparse.Namespace, run: Any) -> int:

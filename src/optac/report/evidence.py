@@ -12,7 +12,8 @@ from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
 from optac.report.recorded_runs import ProvableRun, TrainingRun, compared, solved, trained
-from optac.runs.folder import Row, RunFolder
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import Row
 
 DEPTH = 4
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)

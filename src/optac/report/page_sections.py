@@ -19,7 +19,7 @@ from optac.report.statistics import (
     iqm_interval,
     probability_of_improvement,
 )
-from optac.runs.folder import Row
+from optac.runs.json_files import Row
 from optac.studies.table2.paper import AGENTS, TASKS, normalised
 
 ORACLES = ("SL", "PE", "PP", "CP")

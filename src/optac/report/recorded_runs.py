@@ -12,7 +12,8 @@ from typing import Any
 
 from optac.errors import RunFailed
 from optac.runs.command_lines import compare_command, solve_command, train_command
-from optac.runs.folder import Row, RunFolder, read_json_object
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import Row, read_json_object
 from optac.sweeps.comparing import CompareConfig
 
 # They say when a run looks up from its work, not what it learns.

@@ -6,33 +6,21 @@ names the process that owns the folder; in a sweep a lease takes its place. Noth
 holds.
 """
 
-import fcntl
 import json
 import os
-import platform
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
-from optac.runs.lease import Claim, Lease, RunFolderBusy, holder, newest_attempt
+from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
+from optac.runs.lease import Claim, Lease, holder, newest_attempt
+from optac.runs.lock import Lock, busy
 from optac.runs.provenance import made_by, versions
 
-__all__ = [
-    "Row",
-    "RunFolder",
-    "RunFolderBusy",
-    "Status",
-    "read_json_object",
-    "write_json",
-]
-
-_SECONDS_TO_LOCK: Final = 0.5
-
-State = Literal["running", "finished", "failed", "interrupted"]
-Row = dict[str, Any]
+State = Literal["waiting", "running", "finished", "failed", "interrupted"]
+"""Where a run stands; status.json never says that one waits, for a run that does says nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +37,7 @@ class RunFolder:
 
     path: Path
     claim: Claim | None = None
-    _lock_file: int | None = field(default=None, repr=False)
-    _lease: Lease | None = field(default=None, repr=False)
+    _held: Lock | Lease | None = field(default=None, repr=False)
 
     @classmethod
     def create(cls, path: Path | str, config: Mapping[str, Any]) -> "RunFolder":
@@ -102,7 +89,7 @@ class RunFolder:
             if not (Path(path) / "config.json").is_file():
                 raise
         folder = cls.open(path)
-        kept, wanted = folder.config, json.loads(json.dumps(config, default=_plain))
+        kept, wanted = folder.config, json.loads(json.dumps(config, default=plain))
         different = sorted(name for name in wanted if kept.get(name) != wanted[name])
         if different:
             raise InvalidInput(
@@ -131,59 +118,29 @@ class RunFolder:
         return read_json_object(self.config_path)
 
     def lock(self) -> "RunFolder":
-        """Own the folder until `release` or the end of this process.
-
-        The system drops the lock of a process that dies, so that a dead owner's is simply taken over; the pid
-        and host in the file serve the message for a living one.
-        """
-        if self.claim is None:
-            return self._lock()
-        self._lease = Lease.take(self.path, self.claim)
-        owner = holder(self.path, besides=self.claim.launcher)
+        """Own the folder until `release` or the end of this process; with a claim, by the claimed attempt."""
+        if self.claim is not None:
+            self._held = Lease.take(self.path, self.claim)
+            owner = holder(self.path, besides=self.claim.launcher)
+        else:
+            self._held = Lock(self.path)
+            attempt = newest_attempt(self.path)
+            owner = attempt.owner if attempt is not None and attempt.is_alive() else None
         if owner is not None:
             self.release()
-            raise self._busy(owner)
+            raise busy(self.path, owner)
         return self
-
-    def _lock(self) -> "RunFolder":
-        try:
-            file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise InvalidInput(
-                f"cannot write to {self.path}: {error.strerror or error}; give another folder with --out"
-            ) from error
-        if not _locked_soon(file):
-            owner = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
-            os.close(file)
-            raise self._busy(owner)
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"process {os.getpid()} on {platform.node()}".encode(), 0)
-        self._lock_file = file
-        attempt = newest_attempt(self.path)
-        if attempt is not None and attempt.is_alive():
-            self.release()
-            raise self._busy(attempt.owner)
-        return self
-
-    def _busy(self, owner: str) -> RunFolderBusy:
-        return RunFolderBusy(
-            f"{self.path} is in use by {owner}; wait until it ends, or begin another run in another folder"
-        )
 
     def check(self) -> None:
         """Called before every write: FencedOff where a newer attempt at the run has begun."""
-        if self._lease is not None:
-            self._lease.check()
+        if self._held is not None:
+            self._held.check()
 
     def release(self) -> None:
         """Give the folder up."""
-        if self._lock_file is not None:
-            os.ftruncate(self._lock_file, 0)
-            os.close(self._lock_file)
-            self._lock_file = None
-        if self._lease is not None:
-            self._lease.release()
-            self._lease = None
+        if self._held is not None:
+            self._held.release()
+            self._held = None
 
     def __enter__(self) -> "RunFolder":
         return self.lock()
@@ -271,7 +228,7 @@ class RunFolder:
         lines = self.metrics_path.read_bytes().split(b"\n")
         for number, line in enumerate(lines[:-1], start=1):
             position += len(line) + 1
-            row = _parse_row(line)
+            row = parsed_row(line)
             if row is None:
                 if number == len(lines) - 1:
                     break
@@ -284,80 +241,6 @@ class RunFolder:
         return rows, ends
 
 
-def _locked_soon(file: int) -> bool:
-    """Whether the file could be locked within a moment: who only looks at a run holds its lock for microseconds."""
-    give_up = time.monotonic() + _SECONDS_TO_LOCK
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                return False
-            time.sleep(0.01)
-
-
-def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:
-    """Write a JSON object so that a reader sees the old file or the new one, never a part.
-
-    With `new`, a FileExistsError where the file is there already, whoever was quicker.
-    """
-    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(aside, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=2, default=_plain)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        if new:
-            _publish(aside, path)
-        else:
-            os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _publish(aside: Path, path: Path) -> None:
-    """Give `aside` its name, unless that is taken."""
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if path.exists():
-            raise FileExistsError(path) from None
-        os.replace(aside, path)
-
-
-def read_json_object(path: Path) -> Row:
-    """The JSON object in a file; a damaged file is a RunFailed that names it."""
-    try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise RunFailed(f"{path} is damaged: {error}") from error
-    if not isinstance(value, dict):
-        raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
-    return value
-
-
 def _is_left_by_a_kill(path: Path) -> bool:
     """Whether this is what `create` leaves when it is killed before config.json has its name."""
     return path.suffix == ".tmp" or (path.name == "checkpoints" and not any(path.iterdir()))
-
-
-def _parse_row(line: bytes) -> Row | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
-def _plain(value: object) -> object:
-    """NumPy scalars and paths as JSON's own types."""
-    if isinstance(value, Path):
-        return str(value)
-    item = getattr(value, "item", None)
-    if item is None:
-        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
-    return item()

@@ -20,15 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import RunFailed
+from optac.runs.lock import RunFolderBusy, is_locked, this_process
 
 FOLDER: Final = "attempts"
-SECONDS_BETWEEN_BEATS = 5.0
+SECONDS_BETWEEN_TOUCHES = 5.0
 SECONDS_TO_LIVE = 60.0
-
-
-class RunFolderBusy(InvalidInput):
-    """Another living process owns the folder."""
 
 
 class FencedOff(RunFailed):
@@ -75,13 +72,13 @@ class Lease:
 
     @classmethod
     def take(cls, run: Path, claim: Claim) -> "Lease":
-        """The claimed attempt, locked and with a beating heart; RunFolderBusy where somebody was faster."""
+        """The claimed attempt, locked, its file touched every few seconds; RunFolderBusy where somebody was faster."""
         folder = run / FOLDER
         folder.mkdir(exist_ok=True)
         said = {
             "attempt": claim.number,
             "launcher": claim.launcher,
-            "owner": f"process {os.getpid()} on {platform.node()}",
+            "owner": this_process(),
             "machine": machine(),
             "ended": False,
         }
@@ -101,7 +98,7 @@ class Lease:
         finally:
             aside.unlink(missing_ok=True)
         lease = cls(path, claim.number, file, said)
-        threading.Thread(target=lease._beat, daemon=True).start()
+        threading.Thread(target=lease._touch, daemon=True).start()
         return lease
 
     def check(self) -> None:
@@ -123,8 +120,8 @@ class Lease:
         os.replace(aside, self.path)
         os.close(self._file)
 
-    def _beat(self) -> None:
-        while not self._released.wait(SECONDS_BETWEEN_BEATS):
+    def _touch(self) -> None:
+        while not self._released.wait(SECONDS_BETWEEN_TOUCHES):
             try:
                 os.utime(self.path)
             except OSError:
@@ -160,21 +157,6 @@ def holder(run: Path, *, besides: str | None = None) -> str | None:
     if attempt is None or attempt.launcher == besides or not attempt.is_alive():
         return None
     return attempt.owner
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a process of this machine holds the file's lock."""
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(file)
-    return False
 
 
 def machine() -> str:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from optac.errors import InvalidInput
 from optac.runs.command_lines import train_command
-from optac.runs.folder import RunFolder, read_json_object, write_json
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import read_json_object, write_json
+from optac.runs.kinds import TRAIN, kind_of
 from optac.runs.training_config import training_id
 
 
@@ -20,7 +22,7 @@ def publish(run: Path, results: Path) -> Path:
     """Copy the record of a finished training run to `results`; where it now lies."""
     folder = RunFolder.open(run)
     config, status = folder.config, folder.status
-    if config.get("kind") != "train":
+    if kind_of(config) is not TRAIN:
         raise InvalidInput(f"{run} is not a training run")
     if status is None or status.state != "finished":
         state = "not started" if status is None else status.state

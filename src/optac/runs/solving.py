@@ -11,11 +11,13 @@ import numpy as np
 
 from optac.algorithms import Result
 from optac.algorithms.loop.run import PreparedRun, prepare
-from optac.errors import InvalidInput, Terminated
+from optac.errors import InvalidInput
 from optac.mdp import Problem, make_problem
-from optac.runs.folder import Row, RunFolder, write_json
+from optac.runs.folder import RunFolder
 from optac.runs.identity import run_id
-from optac.runs.lease import FencedOff
+from optac.runs.json_files import Row, read_json_object, write_json
+from optac.runs.lease import Claim
+from optac.runs.running import at_work
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,14 @@ def run_solve(
     config: SolveConfig,
     problem: Problem,
     out: Path | None = None,
-    progress: Callable[[Row], None] | None = None,
+    on_row: Callable[[Row], None] = lambda row: None,
 ) -> tuple[Result, RunFolder]:
     """Solve, with the history, the result and the last policy written to a run's folder."""
     run = _prepared(config, problem)
     path = out or fresh_path(Path("runs") / config.id)
     folder = RunFolder.create(path, _determining(config, run))
     with folder:
-        return _run(run, folder, progress), folder
+        return _run(run, folder, on_row), folder
 
 
 def solve_configuration(config: SolveConfig, problem: Problem) -> dict[str, Any]:
@@ -105,17 +107,30 @@ def _determining(config: SolveConfig, run: PreparedRun) -> dict[str, Any]:
     }
 
 
-def resume_solve(folder: RunFolder, progress: Callable[[Row], None] | None = None) -> None:
-    """Run an unfinished solve again: it keeps no checkpoint, so from its first iteration. A finished one stays."""
-    if folder.is_finished:  # it may lie where nothing can be written
-        return
-    with folder:
-        if folder.is_finished:  # meanwhile
-            return
-        config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
-        run = _prepared(config, problem_of(config))
-        folder.cut(lambda row: False)
-        _run(run, folder, progress)
+def resume(
+    path: Path | str,
+    *,
+    on_row: Callable[[Row], None] = lambda row: None,
+    on_notice: Callable[[str], None] = lambda text: None,
+    claim: Claim | None = None,
+) -> Row:
+    """Run an unfinished solve again, from its first iteration: it keeps no checkpoint. What its result.json holds.
+
+    A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for.
+    """
+    folder = RunFolder.open(path, claim)
+    if not folder.is_finished:  # one that is may lie where nothing can be written
+        with folder:
+            if not folder.is_finished:  # meanwhile
+                _run_again(folder, on_row)
+    return read_json_object(folder.path / "result.json")
+
+
+def _run_again(folder: RunFolder, on_row: Callable[[Row], None]) -> None:
+    config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
+    run = _prepared(config, problem_of(config))
+    folder.cut(lambda row: False)
+    _run(run, folder, on_row)
 
 
 def fresh_path(path: Path) -> Path:
@@ -140,32 +155,24 @@ def _prepared(config: SolveConfig, problem: Problem) -> PreparedRun:
     )
 
 
-def _run(run: PreparedRun, folder: RunFolder, progress: Callable[[Row], None] | None) -> Result:
+def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> Result:
     def keep(row: Row) -> None:
-        folder.append({**{k: v for k, v in row.items() if k != "seconds"}, "time/seconds": row["seconds"]})
-        if progress is not None:
-            progress(row)
+        folder.append(_recorded(row))
+        on_row(row)
 
-    folder.note_beginning()
-    folder.set_status("running")
-    try:
+    with at_work(folder):
+        folder.note_beginning()
         result = replace(run, progress=keep)()
-    except KeyboardInterrupt as stop:
-        name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
-        folder.set_status("interrupted", f"stopped by {name}")
-        raise
-    except FencedOff:
-        raise
-    except BaseException as error:
-        folder.set_status("failed", f"{type(error).__name__}: {error}")
-        raise
-    folder.check()
-    summary = {**result.summary(), "settings": asdict(result.settings)}
-    seconds = summary.pop("seconds")
-    write_json(folder.path / "result.json", {**summary, "time/seconds": seconds})
-    np.savez_compressed(folder.path / "policy.npz", allow_pickle=False, **result.last_policy.arrays())
-    folder.set_status("finished")
+        folder.check()
+        summary = {**result.summary(), "settings": asdict(result.settings)}
+        write_json(folder.path / "result.json", _recorded(summary))
+        np.savez_compressed(folder.path / "policy.npz", allow_pickle=False, **result.last_policy.arrays())
     return result
+
+
+def _recorded(row: Mapping[str, Any]) -> Row:
+    """As a file holds it: the seconds, which a clock said, under `time/`."""
+    return {name if name != "seconds" else "time/seconds": value for name, value in row.items()}
 
 
 def common_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

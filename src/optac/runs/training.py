@@ -16,10 +16,12 @@ from optac.agents.training.store import ResumeWarning, learner_of
 from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
 from optac.runs.folder import RunFolder
+from optac.runs.kinds import TRAIN, kind_of
 from optac.runs.lease import Claim
+from optac.runs.running import Interrupted
 from optac.runs.training_config import training_config, training_id
 from optac.runs.training_result import TrainingResult
-from optac.runs.training_run import Interrupted, Watching, result_of, run
+from optac.runs.training_run import result_of, run
 
 __all__ = ["Interrupted", "evaluate", "open_learner", "resume", "train"]
 
@@ -44,8 +46,16 @@ def train(
     check_environment(env)
     folder = RunFolder.create(Path("runs") / training_id(config) if out is None else out, config)
     with folder:
-        watching = Watching(on_row, show_progress, tensorboard)
-        return run(folder, config, _chosen(config), env, None, watching)
+        return run(
+            folder,
+            config,
+            _chosen(config),
+            env,
+            None,
+            on_row=on_row,
+            show_progress=show_progress,
+            tensorboard=tensorboard,
+        )
 
 
 def resume(
@@ -74,8 +84,17 @@ def resume(
         _refuse_another(folder, config, found)
         if ended and found is not None and found.meta.get("step") == config["steps"]:
             return _finished(folder, config, found)
-        watching = Watching(on_row, show_progress, tensorboard)
-        return run(folder, config, _chosen(config), make(config["environment"]), found, watching)
+        env = make(config["environment"])
+        return run(
+            folder,
+            config,
+            _chosen(config),
+            env,
+            found,
+            on_row=on_row,
+            show_progress=show_progress,
+            tensorboard=tensorboard,
+        )
 
 
 def evaluate(
@@ -170,7 +189,7 @@ def _config(folder: RunFolder) -> dict[str, Any]:
     """The run's configuration; a RunFailed where it is not that of a training run."""
     config = folder.config
     kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
-    if config.get("kind") != "train":
+    if kind_of(config) is not TRAIN:
         raise InvalidInput(f"{folder.path} is not a training run")
     for name, kind in kinds.items():
         if not isinstance(config.get(name), kind):

@@ -2,11 +2,8 @@
 
 import signal
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import closing, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -20,29 +17,13 @@ from optac.agents.training.loop import train as run_loop
 from optac.agents.training.progress import Progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
-from optac.errors import RunFailed, Terminated
-from optac.runs.folder import RunFolder, write_json
-from optac.runs.lease import FencedOff
+from optac.errors import Terminated
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import write_json
 from optac.runs.provenance import made_by
+from optac.runs.running import Interrupted, at_work
 from optac.runs.tensorboard import event_writer
 from optac.runs.training_result import TrainingResult
-
-
-class Interrupted(RunFailed):
-    """A signal ended the run after it had saved; `exit_code` is 128 plus the signal's number."""
-
-    def __init__(self, number: int, folder: Path) -> None:
-        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` goes on")
-        self.exit_code = 128 + number
-
-
-@dataclass(frozen=True)
-class Watching:
-    """Who looks on while a run goes: a callback for each row, a progress bar, TensorBoard."""
-
-    on_row: Callable[[Row], None] = lambda row: None
-    show_progress: bool = False
-    tensorboard: bool = False
 
 
 def run(
@@ -51,37 +32,51 @@ def run(
     chosen: Algorithm,
     env: Env,
     found: Checkpoint | None,
-    watching: Watching,
+    *,
+    on_row: Callable[[Row], None],
+    show_progress: bool,
+    tensorboard: bool,
 ) -> TrainingResult:
-    """Run to the end from `found` or from step 0, leaving status.json truthful whatever happens."""
-    try:
+    """Run to the end from `found` or from step 0."""
+    store, total = CheckpointStore(folder.checkpoints), config["steps"]
+    with closing(env), at_work(folder), _signals() as caught:
         if found is None:
             folder.note_beginning()
-        folder.set_status("running")
-        with _signals() as caught:
-            result = _train(folder, config, chosen, env, found, watching, caught)
+        learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
+        first, started = learner.step, time.perf_counter()
+        folder.cut(lambda row: int(row["time/total_timesteps"]) <= first)
+        write_events = event_writer(folder.path / "tensorboard", first) if tensorboard else None
+
+        def save() -> None:
+            folder.check()
+            folder.flush_rows()
+            store.save(learner, folder.check)
+
+        def pass_on(row: Row) -> None:
+            for receive in (folder.append, on_row, write_events, progress.row):
+                if receive is not None:
+                    receive(row)
+
+        with Progress(first, total, show=show_progress) as progress:
+            complete = run_loop(
+                learner,
+                total,
+                make_env=lambda: make(config["environment"]),
+                on_row=pass_on,
+                on_block=progress.step,
+                on_checkpoint=save,
+                should_stop=lambda: bool(caught),
+            )
+        if not complete:
+            save()
+            raise Interrupted(caught[0], folder.path)
+        seconds = time.perf_counter() - started
+        speed = (learner.step - first) / seconds if seconds > 0 else None
+        sha256 = snapshot.parameters_sha256(learner)
+        result = result_of(folder, config, learner.step, sha256, speed=speed, exact=learner.exact)
         folder.check()
         write_json(folder.path / "result.json", {**result.record(), **made_by()})
-        folder.set_status("finished")
-        return result
-    except FencedOff:
-        raise
-    except Interrupted as error:
-        folder.set_status("interrupted", str(error))
-        raise
-    except KeyboardInterrupt:
-        folder.set_status("interrupted", "a second signal ended it at once, without saving")
-        raise
-    except OSError as error:
-        _say_failed(folder, f"{type(error).__name__}: {error}")
-        raise RunFailed(
-            f"{folder.path}: {error.strerror or error}; mend it and `optac resume` the run"
-        ) from error
-    except Exception as error:
-        _say_failed(folder, f"{type(error).__name__}: {error}")
-        raise
-    finally:
-        env.close()
+    return result
 
 
 def result_of(
@@ -103,59 +98,6 @@ def result_of(
         exact=exact,
         folder=str(folder.path),
     )
-
-
-def _train(
-    folder: RunFolder,
-    config: Mapping[str, Any],
-    chosen: Algorithm,
-    env: Env,
-    found: Checkpoint | None,
-    watching: Watching,
-    caught: list[int],
-) -> TrainingResult:
-    store, total = CheckpointStore(folder.checkpoints), config["steps"]
-    learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
-    folder.cut(lambda row: int(row["time/total_timesteps"]) <= learner.step)
-    receivers = [folder.append, watching.on_row]
-    if watching.tensorboard:
-        receivers.append(event_writer(folder.path / "tensorboard", learner.step))
-    started, first = time.perf_counter(), learner.step
-
-    def save() -> None:
-        folder.check()
-        folder.flush_rows()
-        store.save(learner, folder.check)
-
-    def pass_on(row: Row) -> None:
-        for receive in [*receivers, progress.row]:
-            receive(row)
-
-    with Progress(first, total, show=watching.show_progress) as progress:
-        complete = run_loop(
-            learner,
-            total,
-            make_env=lambda: make(config["environment"]),
-            on_row=pass_on,
-            on_block=progress.step,
-            on_checkpoint=save,
-            should_stop=lambda: bool(caught),
-        )
-    if not complete:
-        save()
-        raise Interrupted(caught[0], folder.path)
-    seconds = time.perf_counter() - started
-    speed = (learner.step - first) / seconds if seconds > 0 else None
-    sha256 = snapshot.parameters_sha256(learner)
-    return result_of(folder, config, learner.step, sha256, speed=speed, exact=learner.exact)
-
-
-def _say_failed(folder: RunFolder, why: str) -> None:
-    """Note the failure; a disk too full even for this must not hide the failure itself."""
-    try:
-        folder.set_status("failed", why)
-    except OSError as error:
-        warnings.warn(f"cannot write {folder.path}/status.json: {error}", stacklevel=2)
 
 
 @contextmanager

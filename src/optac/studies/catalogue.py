@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from optac.errors import unknown_name
-from optac.runs.folder import Row
+from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell, run_study
 
 

@@ -4,7 +4,7 @@ Its folder is a run's folder: config.json first, one row a finished cell in metr
 the launcher alone, each in one write, so a study that was killed goes on with the cells it lacks and ends
 with the same rows as one that was not. Workers end with their launcher.
 
-Every row says which commit of the source made it: a study may be gone on with at another one. config.json has the
+Every row says which commit of the source made it: a study may be resumed at another one. config.json has the
 commit of its start.
 """
 
@@ -18,9 +18,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from optac.errors import InvalidInput, Terminated
-from optac.runs.folder import Row, RunFolder
+from optac.errors import InvalidInput
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import Row
 from optac.runs.provenance import source_commit
+from optac.runs.running import at_work
 from optac.sweeps.launcher_watch import end_with
 
 
@@ -59,31 +61,17 @@ def run_study(
         folder.cut(lambda row: True)
         finished = {row["cell"]: row for row in folder.rows()}
         missing = [cell for cell in cells if cell.id not in finished]
-        folder.set_status("running")
-        try:
+        with at_work(folder) as work:
             for row in _rows(missing, jobs, None if minutes is None else time.monotonic() + 60 * minutes):
                 row["commit"] = commit
                 folder.append(row)
                 finished[row["cell"]] = row
                 if progress:
-                    progress(len(cells) - len(missing) + _count(missing, finished), row["cell"])
-        except KeyboardInterrupt as stop:
-            signal_name = "SIGTERM" if isinstance(stop, Terminated) else "SIGINT"
-            folder.set_status("interrupted", f"stopped by {signal_name}")
-            raise
-        except BaseException as error:
-            folder.set_status("failed", str(error))
-            raise
-        there = [finished[cell.id] for cell in cells if cell.id in finished]
-        if len(there) == len(cells):
-            folder.set_status("finished")
-        else:
-            folder.set_status("interrupted", f"time was up with {len(there)} of {len(cells)} cells done")
+                    progress(sum(cell.id in finished for cell in cells), row["cell"])
+            there = [finished[cell.id] for cell in cells if cell.id in finished]
+            if len(there) < len(cells):
+                work.unfinished = f"time was up with {len(there)} of {len(cells)} cells finished"
     return there
-
-
-def _count(missing: Sequence[Cell], finished: Mapping[str, Row]) -> int:
-    return sum(cell.id in finished for cell in missing)
 
 
 def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[Row]:

@@ -18,7 +18,9 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed
-from optac.runs.folder import RunFolder, read_json_object, write_json
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import read_json_object, write_json
+from optac.runs.kinds import KINDS
 from optac.runs.lease import holder, newest_attempt
 from optac.runs.provenance import versions
 from optac.sweeps.local_executor import Executor
@@ -179,7 +181,6 @@ class _Launcher:
     def _start(self, run: SweptRun) -> None:
         newest = newest_attempt(self.path / run.id)
         task = Task(
-            run=run.id,
             path=str(self.path / run.id),
             attempt=1 if newest is None else newest.number + 1,
             launcher=self.token,
@@ -190,17 +191,17 @@ class _Launcher:
         try:
             self.executor.start(task)
         except OSError as error:  # no process, no memory, no room for its standard error
-            self._take(Outcome.of(task, "died", why=f"it could not be started: {error}"))
+            self._take(Outcome(task, "died", f"it could not be started: {error}"))
 
     def _take(self, outcome: Outcome) -> None:
-        run = self.running.pop(outcome.run)
+        run = self.running.pop(outcome.task.run)
         for notice in outcome.notices:
             self.watching.say(f"{run.id}: {notice}")
         # A worker may die after its last word to the folder and before that to the launcher.
-        if outcome.state == "finished" or _has_finished(self.path / run.id):
-            self.watching.say(f"{run.id} finished (attempt {outcome.attempt})")
+        if outcome.ending == "finished" or _has_finished(self.path / run.id):
+            self.watching.say(f"{run.id} finished (attempt {outcome.task.attempt})")
             self.watching.finished(self.path / run.id)
-        elif outcome.state == "superseded":
+        elif outcome.ending == "superseded":
             self.waiting.append(run)
         else:
             self._count_failure(run, outcome)
@@ -210,7 +211,7 @@ class _Launcher:
         again = self.failures[run.id] <= self.retries
         if again:
             self.waiting.append(run)
-        why = f"{outcome.state} (attempt {outcome.attempt}): {outcome.why}"
+        why = f"{outcome.ending} (attempt {outcome.task.attempt}): {outcome.why}"
         # A run that will be tried again waits; one that died could not say so itself.
         with contextlib.suppress(OptacError, OSError):
             if holder(self.path / run.id, besides=self.token) is None:
@@ -221,10 +222,10 @@ class _Launcher:
     def _stop(self) -> None:
         """Have what runs save and end; it goes on when the sweep is started again."""
         for outcome in self.executor.stop():
-            run = self.running.pop(outcome.run)
-            if outcome.state == "finished" or _has_finished(self.path / run.id):
+            run = self.running.pop(outcome.task.run)
+            if outcome.ending == "finished" or _has_finished(self.path / run.id):
                 self.watching.finished(self.path / run.id)
-            self.watching.say(f"{run.id} {outcome.state} (attempt {outcome.attempt})")
+            self.watching.say(f"{run.id} {outcome.ending} (attempt {outcome.task.attempt})")
 
     def _seconds_left(self) -> float:
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
@@ -238,20 +239,20 @@ class _Launcher:
         speed = expected_speed(run.config, [*others, *self.measured])
         if speed is None or run.total is None:
             return left > 0
-        return MARGIN * (run.total - run_standing(self.path / run.id).done) / speed <= left
+        return MARGIN * (run.total - run_standing(self.path / run.id).reached) / speed <= left
 
 
 def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | None:
     """The usual speed of finished runs of the same learner on the same task; else of the learner; else of any."""
-    who, where = ("agent", "environment") if config["kind"] == "train" else ("algorithm", "problem")
+    kind = KINDS[config["kind"]]
     like: dict[int, list[float]] = {0: [], 1: [], 2: []}
     for path in runs:
         found = run_standing(path)
-        if found.state != "done" or not found.speed or found.kind != config["kind"]:
+        if found.state != "finished" or not found.speed or found.kind is not kind:
             continue
         other = read_json_object(path / "config.json")
-        same = int(other[who] == config[who]), int(other[where] == config[where])
-        like[0 if same == (1, 1) else 1 if same[0] else 2].append(found.speed)
+        same = (*(other[name] == config[name] for name in (kind.learner, kind.task)),)
+        like[0 if all(same) else 1 if same[0] else 2].append(found.speed)
     return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
 
 

@@ -49,7 +49,7 @@ class Worker:
         """Begin the attempt. It has a session of its own, so that a terminal's SIGINT reaches the launcher alone."""
         with open(_errors(task), "ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "optac.sweeps.worker"],
+                [sys.executable, "-P", "-m", "optac.sweeps.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -80,9 +80,9 @@ class Worker:
         self.process.stdout.close()
         code = self.process.wait()
         if said.endswith("\n"):
-            return Outcome.from_json(said.splitlines()[-1])
+            return Outcome.from_json(self.task, said.splitlines()[-1])
         cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return Outcome.of(self.task, "died", why=f"its process ended by {cause}; see {_errors(self.task)}")
+        return Outcome(self.task, "died", f"its process ended by {cause}; see {_errors(self.task)}")
 
 
 class LocalExecutor:

@@ -14,6 +14,7 @@ from typing import Any
 from optac.agents.catalogue import AGENTS, settings_of
 from optac.algorithms.catalogue import ALGORITHMS
 from optac.errors import InvalidInput, unknown_name
+from optac.runs.kinds import KINDS
 from optac.runs.solving import SolveConfig, parse_assignments, problem_of, solve_configuration
 from optac.runs.training_config import training_config, training_id
 
@@ -33,7 +34,8 @@ class SweptRun:
     @property
     def total(self) -> int | None:
         """Steps, or iterations where they are set."""
-        return self.config["steps"] if self.config["kind"] == "train" else self.config["iterations"]
+        total: int | None = self.config[KINDS[self.config["kind"]].total]
+        return total
 
 
 @dataclass(frozen=True)

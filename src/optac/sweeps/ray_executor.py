@@ -110,12 +110,12 @@ class RayExecutor:
 
         task = self._tasks.pop(reference)
         try:
-            return Outcome.from_json(ray.get(reference, timeout=1))
+            return Outcome.from_json(task, ray.get(reference, timeout=1))
         except (ray.exceptions.TaskCancelledError, ray.exceptions.GetTimeoutError):
-            return Outcome.of(task, "interrupted", why="its task was cancelled")
+            return Outcome(task, "interrupted", "its task was cancelled")
         except ray.exceptions.RayError as error:
             said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            return Outcome.of(task, "died", why=f"{type(error).__name__}: {said}")
+            return Outcome(task, "died", f"{type(error).__name__}: {said}")
 
 
 @contextlib.contextmanager

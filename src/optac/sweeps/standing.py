@@ -3,19 +3,18 @@
 A sweep's folder holds `sweep.json`, with the list of its runs, and one run's folder each.
 """
 
-import json
 import os
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final
 
 from optac.errors import InvalidInput, RunFailed
-from optac.runs.folder import Row, RunFolder, read_json_object
+from optac.runs.folder import RunFolder, State
+from optac.runs.json_files import Row, parsed_row, read_json_object
+from optac.runs.kinds import TRAIN, Kind, kind_of
 from optac.runs.lease import holder, newest_attempt
-
-State = Literal["done", "running", "waiting", "failed"]
 
 SWEEP_FILE: Final = "sweep.json"
 _TAIL_BYTES: Final = 32_768
@@ -27,19 +26,19 @@ class RunStanding:
 
     id: str
     state: State
-    kind: str
-    done: int
-    total: int | None
-    score: float | None
-    speed: float | None
-    attempts: int
-    why: str | None
-    parameters_sha256: str | None
+    kind: Kind | None = None
+    reached: int = 0
+    total: int | None = None
+    score: float | None = None
+    speed: float | None = None
+    attempts: int = 0
+    why: str | None = None
+    parameters_sha256: str | None = None
 
     @property
     def left(self) -> int:
         """Steps or iterations still to do."""
-        return 0 if self.state == "done" or self.total is None else max(self.total - self.done, 0)
+        return 0 if self.state == "finished" or self.total is None else max(self.total - self.reached, 0)
 
 
 @dataclass(frozen=True)
@@ -92,41 +91,41 @@ def run_standing(path: Path) -> RunStanding:
     try:
         return _standing(path)
     except (OSError, RunFailed, InvalidInput) as error:
-        return RunStanding(path.name, "failed", "unknown", 0, None, None, None, 0, str(error), None)
+        return RunStanding(path.name, "failed", why=str(error))
 
 
 def _standing(path: Path) -> RunStanding:
     if not (path / "config.json").exists():
-        return RunStanding(path.name, "waiting", "unknown", 0, None, None, None, 0, None, None)
+        return RunStanding(path.name, "waiting")
     folder = RunFolder.open(path)
     config, status, attempt = folder.config, folder.status, newest_attempt(path)
     result = read_json_object(path / "result.json") if (path / "result.json").exists() else {}
     rows = _last_rows(folder.metrics_path)
-    finished = status is not None and status.state == "finished"
-    state: State = "done" if finished else "waiting"
+    finished = folder.is_finished
+    state: State = "finished" if finished else "waiting"
     if not finished and holder(path) is not None:
         state = "running"
     elif status is not None and status.state == "failed":
         state = "failed"
-    training = config.get("kind") == "train"
-    total = config.get("steps") if training else config.get("iterations")
+    kind = kind_of(config)
+    total = config.get(kind.total) if kind else None
     return RunStanding(
         id=path.name,
         state=state,
-        kind=str(config.get("kind")),
-        done=int(_last(rows, "time/total_timesteps" if training else "iteration") or 0),
+        kind=kind,
+        reached=int(_last(rows, kind.reached) or 0) if kind else 0,
         total=total if isinstance(total, int) else None,
-        score=_last(rows, "eval/mean_reward" if training else "last_gap"),
-        speed=_speed(rows, training),
+        score=_last(rows, kind.score) if kind else None,
+        speed=_speed(rows, kind),
         attempts=attempt.number if attempt else 0,
         why=status.why if status is not None and not finished else None,
         parameters_sha256=result.get("parameters_sha256"),
     )
 
 
-def _speed(rows: Sequence[Row], training: bool) -> float | None:
+def _speed(rows: Sequence[Row], kind: Kind | None) -> float | None:
     """Steps or iterations a second, as it usually was lately; of a training, once it makes updates."""
-    if not training:
+    if kind is not TRAIN:
         seconds, iterations = _last(rows, "time/seconds"), _last(rows, "iteration")
         return iterations / seconds if seconds and iterations else None
     speeds = [
@@ -149,15 +148,7 @@ def _last_rows(metrics: Path) -> list[Row]:
     with open(metrics, "rb") as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL_BYTES, 0))
         lines = file.read().split(b"\n")[:-1]
-    rows = []
-    for line in lines:
-        try:
-            row: Any = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            rows.append(row)
-    return rows
+    return [row for row in map(parsed_row, lines) if row is not None]
 
 
 def _is_plain_name(name: object) -> bool:

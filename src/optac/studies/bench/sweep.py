@@ -63,5 +63,5 @@ def _throughput(sweep: Sweep, jobs: int, steps: int) -> float:
         started = time.perf_counter()
         standing = run_sweep(sweep, Path(folder) / "sweep", LocalExecutor(jobs))
         seconds = time.perf_counter() - started
-        assert standing.count("done") == len(sweep.runs), standing
+        assert standing.count("finished") == len(sweep.runs), standing
         return steps / seconds

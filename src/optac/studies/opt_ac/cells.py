@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from optac.algorithms import solve
-from optac.runs.folder import Row
+from optac.runs.json_files import Row
 from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
 

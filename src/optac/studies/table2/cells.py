@@ -66,7 +66,7 @@ def reproduce_table2(
     """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing."""
     for run in sweep.runs:
         # Finished before, and killed before it was published.
-        if not is_published(run.id, results) and run_standing(work / run.id).state == "done":
+        if not is_published(run.id, results) and run_standing(work / run.id).state == "finished":
             publish(work / run.id, results)
     missing = tuple(run for run in sweep.runs if not is_published(run.id, results))
     if missing:

@@ -1,0 +1,73 @@
+"""JSON objects in files: written whole or not at all, and read with an error that names a damaged file."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from optac.errors import RunFailed
+
+Row = dict[str, Any]
+
+
+def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> None:
+    """Write a JSON object so that a reader sees the old file or the new one, never a part.
+
+    With `new`, a FileExistsError where the file is there already, whoever was quicker.
+    """
+    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(aside, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=2, default=plain)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            _publish(aside, path)
+        else:
+            os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def read_json_object(path: Path) -> Row:
+    """The JSON object in a file; a damaged file is a RunFailed that names it."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RunFailed(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
+    return value
+
+
+def parsed_row(line: bytes) -> Row | None:
+    """The JSON object of a line; None where it holds none, such as a line torn by a kill."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def plain(value: object) -> object:
+    """NumPy scalars and paths as JSON's own types."""
+    if isinstance(value, Path):
+        return str(value)
+    item = getattr(value, "item", None)
+    if item is None:
+        raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+    return item()
+
+
+def _publish(aside: Path, path: Path) -> None:
+    """Give `aside` its name, unless that is taken."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError(path) from None
+        os.replace(aside, path)

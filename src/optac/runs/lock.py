@@ -1,0 +1,87 @@
+"""The lock of a run that is no sweep's: a file that the system locks for one process.
+
+The system drops the lock of a process that dies, so a dead owner's is simply taken over; the pid and host in the file
+serve the message for a living one.
+"""
+
+import fcntl
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Final
+
+from optac.errors import InvalidInput
+
+_SECONDS_TO_LOCK: Final = 0.5
+
+
+class RunFolderBusy(InvalidInput):
+    """Another living process owns the folder."""
+
+
+class Lock:
+    """A process's right to write to a run, until it is released or the process ends."""
+
+    def __init__(self, run: Path) -> None:
+        """Take the lock; RunFolderBusy where a living process has it."""
+        try:
+            self._file = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
+            ) from error
+        if not _locked_soon(self._file):
+            owner = os.pread(self._file, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(self._file)
+            raise busy(run, owner)
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, this_process().encode(), 0)
+
+    def check(self) -> None:
+        """Nothing: the lock is this process's until it is released."""
+
+    def release(self) -> None:
+        """Give the run up."""
+        os.ftruncate(self._file, 0)
+        os.close(self._file)
+
+
+def busy(run: Path, owner: str) -> RunFolderBusy:
+    """The error that names who owns a run."""
+    return RunFolderBusy(
+        f"{run} is in use by {owner}; wait until it ends, or begin another run in another folder"
+    )
+
+
+def this_process() -> str:
+    """This process, as others read of it."""
+    return f"process {os.getpid()} on {platform.node()}"
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process of this machine holds the file's lock."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+def _locked_soon(file: int) -> bool:
+    """Whether the file could be locked within a moment: who only looks at a run holds its lock for microseconds."""
+    give_up = time.monotonic() + _SECONDS_TO_LOCK
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.01)
