@@ -19,10 +19,10 @@ from optac.runs.json_files import write_json
 from optac.runs.provenance import source_commit, versions
 from optac.runs.solving import resume
 from optac.sweeps.launcher import Watching, expected_speed, lay_out, run_sweep
-from optac.sweeps.local_executor import LocalExecutor
+from optac.sweeps.local_executor import Executor, LocalExecutor
 from optac.sweeps.plan import Sweep, read_sweep
 from optac.sweeps.standing import run_standing, sweep_standing
-from optac.sweeps.worker import Outcome, Task
+from optac.sweeps.worker import Outcome, Task, attempt
 
 LOCKS = """
 [sweep]
@@ -49,8 +49,30 @@ def launched(*words: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def swept(sweep: Sweep, jobs: int = 2, **more: Any) -> dict[str, Any]:
-    standing = run_sweep(sweep, Path("runs/locks"), LocalExecutor(jobs), **more)
+class Here:
+    """An executor that makes its attempts in this process, one after another."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def free(self) -> int:
+        return 2 - len(self.tasks)
+
+    def start(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def ended(self, seconds: int | float) -> list[Outcome]:
+        return [attempt(self.tasks.pop(0)) for _ in range(len(self.tasks))]
+
+    def stop(self) -> list[Outcome]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def swept(sweep: Sweep, executor: Executor | None = None, **more: Any) -> dict[str, Any]:
+    standing = run_sweep(sweep, Path("runs/locks"), executor or Here(), **more)
     return {run.id: run for run in standing.runs}
 
 
@@ -74,7 +96,7 @@ def test_a_run_that_fails_is_tried_again_and_reported_and_the_rest_go_on(capsys)
     broken = sweep.runs[0].id
     (Path("runs/locks") / broken / "policy.npz").mkdir()  # where the last policy cannot be written
     said: list[str] = []
-    runs = swept(sweep, retries=1, watching=Watching(say=said.append))
+    runs = swept(sweep, LocalExecutor(2), retries=1, watching=Watching(say=said.append))
     assert [run.state for run in runs.values()] == ["failed", "finished", "finished", "finished"]
     assert runs[broken].attempts == 2 and "Is a directory" in str(runs[broken].why)
     assert sum("it is started again" in text for text in said) == 1
@@ -143,7 +165,7 @@ def test_nothing_is_started_that_cannot_end_in_the_time_left() -> None:
     runs = swept(sweep, minutes=8)
     assert [run.state for run in runs.values()] == ["finished", "finished", "waiting", "waiting"]
     assert [run.attempts for run in runs.values()] == [0, 0, 0, 0]
-    assert {run.state for run in swept(sweep, minutes=11).values()} == {"finished"}
+    assert {run.state for run in swept(sweep, LocalExecutor(2), minutes=11).values()} == {"finished"}
     for wrong in (-5, float("nan")):
         with pytest.raises(InvalidInput, match="minutes must be at least 0"):
             swept(sweep, minutes=wrong)
