@@ -53,7 +53,7 @@ def test_solve_fills_a_runs_folder(capsys) -> None:
     assert run(*words, "--set", "alpha=0.5") == 0
     folder = Path("mine")
     config = json.loads((folder / "config.json").read_text())
-    assert config["settings"] == {"alpha": "0.5"} and config["seed"] == 4 and "numpy" in config["versions"]
+    assert config["settings"] == {"alpha": 0.5} and config["seed"] == 4 and "numpy" in config["versions"]
     rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert len(rows) == 20 and rows[-1]["episodes"] == 60
     assert not any("second" in key and not key.startswith("time/") for key in rows[0])
@@ -99,7 +99,7 @@ def test_solve_takes_a_toy_text_environment(capsys) -> None:
         (["solve", "combination-lock", "horizon"], "'horizon' is not a parameter; write it as name=value"),
         (["solve", "combination-lock", "horizon=2", "horizon=3"], "horizon is given twice: 2 and 3"),
         (["solve", "combination-lock", "horizon=0"], "horizon=0 is too small"),
-        (["solve", "combination-lock", "--algorithm", "optac"], "unknown algorithm 'optac'"),
+        (["solve", "combination-lock", "--algorithm", "optca"], "unknown algorithm 'optca'"),
         (["solve", "combination-lock", "--iterations", "0"], "iterations=0 is not valid"),
         (
             ["solve", "combination-lock", "--iterations", "many"],
@@ -126,7 +126,10 @@ def test_solve_takes_a_toy_text_environment(capsys) -> None:
             "horizon=abc is not valid; horizon must be a whole number",
         ),
         (["solve", "my-values"], "unknown problem 'my-values'"),
-        (["solve", "combination-lock", "seed=-1"], "seed=-1 is too small"),
+        (
+            ["solve", "combination-lock", "seed=-1"],
+            "seed=-1 is not valid; seed must be a whole number, at least 0",
+        ),
         (["solve", "combination-lock", "--set", "lam=0"], "lam must be above 0"),
         (["solve", "combination-lock", "--set", "rho=uniform"], "set rho with the Python keyword"),
         (["solve", "combination-lock", "--set", "problem=1"], "set problem with the first argument"),

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms import ALGORITHMS
-from optac.algorithms.catalogue import REWARD_FREE, load_algorithm, traits
 from optac.algorithms.loop.run import prepare
+from optac.algorithms.protocol import is_reward_free, load_algorithm, traits
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP
+from optac.registry import ours
+
+ALGORITHMS = tuple(ours("algorithm"))
+REWARD_FREE = tuple(name for name in ALGORITHMS if is_reward_free(load_algorithm(name)))
 
 HORIZON, ACTIONS = 4, 3
 
@@ -69,7 +72,11 @@ def test_no_algorithm_looks_at_the_truth(lock, name, monkeypatch) -> None:
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_only_who_may_know_the_features_is_given_them(lock, name) -> None:
     run = prepare(lock, name)
-    assert (run.handle.features is not None) == (name == "lsvi-ucb") == traits(name).knows_features
+    assert (
+        (run.handle.features is not None)
+        == (name == "lsvi-ucb")
+        == traits(load_algorithm(name)).knows_features
+    )
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms import ALGORITHMS
 from optac.algorithms.loop.run import prepare
 from optac.errors import InvalidInput
 from optac.mdp.values import occupancies
+from optac.registry import ours
 from tests.random_problems import random_problem
 
 
@@ -27,11 +27,11 @@ def lock():
         ({"alfa": 1.0}, "unknown setting 'alfa'; known, nearest first: alpha"),
         ({"alpha": "big"}, "alpha=big is not valid; alpha must be a finite number, at least 0"),
         ({"alpha": -1}, "alpha=-1 is not valid"),
-        ({"pe": "guess"}, "pe must be one of exact, regression"),
+        ({"pe": "guess"}, "unknown pe 'guess'; known, nearest first: regression, exact"),
         ({"whole_trajectories": "maybe"}, "whole_trajectories must be true or false"),
         ({"pe_samples": 2.5}, "pe_samples must be a whole number"),
         ({"rank": 10}, "rank=10 is out of range; .* between 1 and S·A = 9"),
-        ({"model_class": "neural"}, "unknown model_class 'neural'; known: simplex, finite"),
+        ({"model_class": "neural"}, "unknown model class 'neural'; known, nearest first: finite, simplex"),
         ({"model_class": []}, "at least one candidate"),
         ({"candidates": 0, "model_class": "finite"}, "candidates=0 is not valid"),
         ({"rho": np.ones((3, 3))}, r"rho must be a distribution of shape \(3, 3\)"),
@@ -45,7 +45,7 @@ def test_bad_input_is_refused_with_what_is_allowed(lock, arguments, message) -> 
         optac.solve(lock, **{"iterations": 3, **arguments} if "episodes" not in arguments else arguments)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ours("algorithm"))
 def test_result_and_history_agree(lock, algorithm) -> None:
     result = optac.solve(lock, algorithm, iterations=30, seed=1)
     last = result.history[-1]

@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 
 from optac.errors import InvalidInput
-from optac.mdp import FAMILIES, make_problem
+from optac.mdp import make_problem
 from optac.mdp.families.locks import good_actions
+from optac.registry import ours
+
+FAMILIES = tuple(ours("problem"))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -158,7 +161,7 @@ def test_lower_bound_of_two_steps_is_a_contextual_bandit() -> None:
         ("lower-bound", {"epsilon": 0.7}, r"epsilon must be in \(0, 0.5\]"),
         ("lower-bound", {"rank": 3, "horizon": 5}, "rank=3 is too small; rank must be at least 4"),
         ("lower-bound", {"rank": 20, "horizon": 4}, "horizon must be 2 or at least 6"),
-        ("combination-lock", {"seed": -1}, "seed=-1 is too small"),
+        ("combination-lock", {"seed": -1}, "seed=-1 is not valid; seed must be a whole number, at least 0"),
         ("random-simplex", {"concentration": -1}, "concentration"),
     ],
 )

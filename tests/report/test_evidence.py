@@ -14,7 +14,7 @@ from optac.errors import InvalidInput, RunFailed
 from optac.report.evidence import gather
 from optac.report.groups import group_runs, short_name
 from optac.report.page import page, read_report
-from optac.runs.solving import SolveConfig, problem_of, run_solve
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from tests.report.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -25,14 +25,14 @@ def test_runs_sweeps_and_comparisons_are_read_together(tmp_path: Path) -> None:
     write_run(tmp_path / "sweep" / "sac-s1", seed=1)
     (tmp_path / "sweep" / "sweep.json").write_text("{}")
     config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, "opt-ac", iterations=3)
-    run_solve(config, problem_of(config), tmp_path / "solved")
+    run_solve(prepared_solve(config), tmp_path / "solved")
     found = gather([tmp_path / "sweep", tmp_path / "solved", RESULTS / "lock-8-5" / "driven"])
     assert [run.seed for run in found.training] == [0, 1] and found.notes == ()
     assert len(found.provable) == 31
     solved = found.provable[0]
     assert solved.bill == {"SL": 6, "PE": 3, "PP": 0, "CP": 0} and solved.episodes == 6
     assert solved.command == (
-        "optac solve combination-lock horizon=2 actions=2 --algorithm opt-ac --seed 0 --iterations 3"
+        "optac solve combination-lock horizon=2 actions=2 seed=0 --algorithm opt-ac --seed 0 --iterations 3"
     )
 
 

@@ -20,7 +20,7 @@ from optac.report.page_sections import shared_tasks
 from optac.report.panels import profile_panel
 from optac.report.raw_rows import provable_csv
 from optac.runs.folder import RunFolder
-from optac.runs.solving import SolveConfig, problem_of, run_solve
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from tests.report.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -89,7 +89,7 @@ def test_the_embedded_rows_are_the_runs_own(written) -> None:
 
 def test_provable_rows_are_whole(tmp_path: Path) -> None:
     config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, "opt-ac", iterations=3)
-    run_solve(config, problem_of(config), tmp_path / "solved")
+    run_solve(prepared_solve(config), tmp_path / "solved")
     for folder in (tmp_path / "solved", RESULTS / "lock-8-5" / "driven"):
         rows = RunFolder.open(folder).rows()
         lines = list(csv.DictReader(io.StringIO(provable_csv(gather([folder]).provable))))
@@ -131,7 +131,7 @@ def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
     for seed in range(2):
         words = {"states": 4, "actions": 2, "horizon": 2, "rank": 2, "concentration": 0.5, "seed": seed}
         config = SolveConfig("random-simplex", words, "opt-ac", iterations=2)
-        run_solve(config, problem_of(config), tmp_path / f"s{seed}")
+        run_solve(prepared_solve(config), tmp_path / f"s{seed}")
     drawn = [
         path.name for path in write_report([tmp_path], tmp_path / "r.html").files if path.suffix == ".png"
     ]

@@ -9,7 +9,7 @@ from optac.report.evidence import gather
 from optac.report.page_sections import bill_section
 from optac.report.panels import gap_panels
 from optac.report.provable_groups import ProvableGroup, group_provable
-from optac.runs.solving import SolveConfig, problem_of, run_solve
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
 
 LOCK = "combination-lock", {"horizon": 2, "actions": 2}
@@ -17,7 +17,7 @@ LOCK = "combination-lock", {"horizon": 2, "actions": 2}
 
 def solve(out: Path, **options) -> None:
     config = SolveConfig(*LOCK, "opt-ac", **{"iterations": 3, **options})
-    run_solve(config, problem_of(config), out)
+    run_solve(prepared_solve(config), out)
 
 
 def compare(out: Path, algorithms: list[str], seeds: int, **settings: str) -> None:
@@ -42,7 +42,7 @@ def test_seeds_of_one_experiment_are_one_group(tmp_path: Path) -> None:
         ({"iterations": 5}, {"opt-ac · iterations=3", "opt-ac · iterations=5"}),
         ({"iterations": None, "episodes": 8}, {"opt-ac · iterations=3", "opt-ac · episodes=8"}),
         ({"preset": "theory"}, {"opt-ac · preset=practical", "opt-ac · preset=theory"}),
-        ({"settings": {"candidates": "8"}}, {"opt-ac", "opt-ac · candidates=8"}),
+        ({"settings": {"alpha": "0.25"}}, {"opt-ac", "opt-ac · alpha=0.25"}),
     ],
 )
 def test_what_was_run_otherwise_is_no_further_seed(tmp_path: Path, options: dict, labels: set[str]) -> None:

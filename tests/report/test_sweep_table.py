@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from optac.commands.sweep_output import columns, show_standing
-from optac.runs.solving import SolveConfig, problem_of, run_solve
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.sweeps.standing import sweep_standing
 from tests.report.training_runs import write_run
 
@@ -17,7 +17,7 @@ def write_runs(folder: Path, *kinds: str) -> None:
             write_run(folder / "train", returns=(7.0,))
         if kind == "solve":
             config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, "opt-ac", iterations=3)
-            run_solve(config, problem_of(config), folder / "solve")
+            run_solve(prepared_solve(config), folder / "solve")
     (folder / "sweep.json").write_text(json.dumps({"runs": [*kinds, "waiting"]}))
 
 

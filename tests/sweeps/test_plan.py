@@ -8,7 +8,7 @@ import pytest
 
 from optac.cli import main
 from optac.errors import InvalidInput
-from optac.runs.solving import SolveConfig
+from optac.runs.solving import SolveConfig, prepared_solve
 from optac.runs.training_config import training_config, training_id
 from optac.sweeps.plan import read_sweep, sweep_of
 
@@ -52,8 +52,10 @@ def test_a_swept_run_is_the_run_that_train_would_make() -> None:
     assert training_id(config) in {run.id for run in sweep(CHEETAH).runs}
     runs = {run.id: run for run in sweep(LOCKS).runs}
     assert len(runs) == 8
-    same = SolveConfig("river-swim", {"horizon": "4"}, "ucbvi", iterations=5, seed=1, preset="theory")
-    assert runs[same.id].config["constants"] and runs[same.id].total == 5
+    same = prepared_solve(
+        SolveConfig("river-swim", {"horizon": "4"}, "ucbvi", iterations=5, seed=1, preset="theory")
+    )
+    assert runs[same.id].config == same.config and runs[same.id].total == 5
 
 
 @pytest.mark.parametrize(
@@ -112,11 +114,6 @@ def test_a_wrong_file_of_algorithms_is_refused(old: str, new: str, message: str)
 def test_a_file_that_names_nothing_says_what_to_name(empty: str) -> None:
     with pytest.raises(InvalidInput, match="agents with environments, or algorithms with problems"):
         sweep(empty)
-
-
-def test_two_files_of_one_name_are_two_problems() -> None:
-    one, other = SolveConfig("a/lock.npz"), SolveConfig("b/lock.npz")
-    assert one.id != other.id and one.id.startswith("opt-ac-lock-")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

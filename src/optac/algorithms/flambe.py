@@ -28,6 +28,7 @@ from optac.algorithms.loop.learnt import Learnt, learnt_model
 from optac.algorithms.loop.states import AlgorithmState, no_counts
 from optac.algorithms.parts.elliptical_planner import elliptical_planner
 from optac.algorithms.parts.policy_cover import Cover, play_cover, uniform_after
+from optac.algorithms.protocol import Traits
 from optac.array_types import Counts
 from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
@@ -81,6 +82,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(commits=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.parts.elliptical import checked_ridge, elliptical_norms
+from optac.algorithms.protocol import Traits
 from optac.algorithms.ucbvi import still_to_come
 from optac.array_types import Counts, Phi, QValues, Rewards
 from optac.errors import InvalidInput
@@ -59,6 +60,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(knows_features=True)
 
 
 @dataclass(frozen=True)

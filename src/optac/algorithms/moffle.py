@@ -33,6 +33,7 @@ from optac.algorithms.loop.learnt import Learnt
 from optac.algorithms.parts.class_regression import fitted_q_iteration
 from optac.algorithms.parts.layers import LayerState
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
+from optac.algorithms.protocol import Traits
 from optac.array_types import Counts, Phi
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill
@@ -82,6 +83,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(finite_class=True, needs_reachability=True, commits=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ from optac.algorithms.loop.states import RollInState
 from optac.algorithms.parts.elliptical import checked_ridge
 from optac.algorithms.parts.elliptical import elliptical_bonus as elliptical_bonus
 from optac.algorithms.parts.elliptical import gram_matrix as gram_matrix
+from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
@@ -117,6 +118,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(continuous=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,6 +35,7 @@ from optac.algorithms.parts.class_regression import class_regression
 from optac.algorithms.parts.layers import LayerState
 from optac.algorithms.parts.policy_cover import play_cover, uniform_after
 from optac.algorithms.parts.robust_spanner import Spanner, robust_spanner
+from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill
@@ -82,6 +83,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(finite_class=True, commits=True)
 
 
 @dataclass(frozen=True, kw_only=True)

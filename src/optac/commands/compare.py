@@ -37,21 +37,21 @@ def add_compare(commands: Any) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    from optac.algorithms.catalogue import ALGORITHMS
+    from optac.registry import ours
     from optac.report.comparison import show_comparison
     from optac.report.terminal import progress
-    from optac.runs.solving import parse_assignments
+    from optac.settings import assignments
     from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
 
     config = CompareConfig(
         problem=arguments.problem,
-        parameters=parse_assignments(arguments.parameters, "parameter"),
-        algorithms=tuple(arguments.algorithms or ALGORITHMS),
+        parameters=assignments(arguments.parameters, "parameter"),
+        algorithms=tuple(arguments.algorithms or ours("algorithm")),
         seeds=arguments.seeds,
         episodes=arguments.episodes,
         epsilon=arguments.epsilon,
         preset=arguments.preset or "practical",
-        settings=parse_assignments(arguments.settings, "setting"),
+        settings=assignments(arguments.settings, "setting"),
     )
     comparison = prepared_comparison(config, leave_out=arguments.algorithms is None)
     total = len(comparison.algorithms) * config.seeds

@@ -27,33 +27,30 @@ def add_solve(commands: Any) -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> None:
-    from optac.algorithms.catalogue import load_algorithm
-    from optac.algorithms.loop.inputs import rounds_of
     from optac.commands.solve_output import progress_note, show_result
     from optac.report.terminal import progress
-    from optac.runs.solving import SolveConfig, parse_assignments, problem_of, run_solve
+    from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+    from optac.settings import assignments
 
     config = SolveConfig(
         problem=arguments.problem,
-        parameters=parse_assignments(arguments.parameters, "parameter"),
+        parameters=assignments(arguments.parameters, "parameter"),
         algorithm=arguments.algorithm,
         iterations=arguments.iterations,
         episodes=arguments.episodes,
         seed=arguments.seed,
         preset=arguments.preset or "practical",
-        settings=parse_assignments(arguments.settings, "setting"),
+        settings=assignments(arguments.settings, "setting"),
     )
-    module = load_algorithm(config.algorithm)
-    problem = problem_of(config)
-    total = rounds_of(config.iterations, config.episodes, module, config.algorithm, problem.horizon)
-    with progress(config.algorithm, total, quiet=arguments.quiet or arguments.json) as advance:
+    prepared = prepared_solve(config)
+    name, rounds = prepared.run.algorithm, prepared.run.rounds
+    with progress(name, rounds, quiet=arguments.quiet or arguments.json) as advance:
         result, folder = run_solve(
-            config,
-            problem,
+            prepared,
             arguments.out,
             lambda row: advance(row["iteration"], progress_note(row)),
         )
     if arguments.json:
         print_json({**result.summary(), "out": str(folder.path)})
     else:
-        show_result(problem, result, folder.path)
+        show_result(prepared.run.problem, result, folder.path)

@@ -77,9 +77,9 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 def _train(arguments: argparse.Namespace) -> int:
     from optac.agents.catalogue import settings_of
     from optac.agents.training.threads import limit_threads
-    from optac.runs.solving import parse_assignments
+    from optac.settings import assignments
 
-    settings: dict[str, Any] = parse_assignments(arguments.settings, "setting")
+    settings: dict[str, Any] = assignments(arguments.settings, "setting")
     if arguments.preset:
         settings["preset"] = arguments.preset
     settings_of(arguments.agent, settings)

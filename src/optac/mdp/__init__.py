@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from optac.mdp.catalogue import FAMILIES, Problem, family_parameters, family_summary, make_problem
+from optac.mdp.catalogue import Problem, described, make_problem
 from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.policies import MixturePolicy, TabularPolicy, uniform_policy
@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import from_gymnasium
 
 __all__ = [
-    "FAMILIES",
     "LowRankMDP",
     "MixturePolicy",
     "Problem",
     "SmoothWalk",
     "TabularPolicy",
-    "family_parameters",
-    "family_summary",
+    "described",
     "from_gymnasium",
     "make_problem",
     "uniform_policy",

@@ -1,74 +1,77 @@
-"""The named families of problems, and `make_problem`."""
+"""`make_problem`: a named family, a file, or a toy-text environment, with its parameters read and checked."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from optac.errors import InvalidInput, unknown_name
-from optac.mdp.families.chains import deep_sea, river_swim
-from optac.mdp.families.locks import combination_lock, observed_lock
-from optac.mdp.families.lower_bound import lower_bound
-from optac.mdp.families.random_simplex import random_simplex
-from optac.mdp.families.smooth_walk import SmoothWalk, smooth_walk
+from optac import registry
+from optac.errors import InvalidInput
+from optac.mdp.exact_problem import ExactProblem
+from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP, load_problem
-from optac.mdp.parameters import require_at_least
+from optac.settings import changed, parameters_of, plain, read, read_parameters
 
 Problem: TypeAlias = LowRankMDP | SmoothWalk
 
-FAMILIES: Mapping[str, Callable[..., Problem]] = {
-    "combination-lock": combination_lock,
-    "observed-lock": observed_lock,
-    "random-simplex": random_simplex,
-    "river-swim": river_swim,
-    "deep-sea": deep_sea,
-    "lower-bound": lower_bound,
-    "smooth-walk": smooth_walk,
-}
-
 
 def make_problem(name: str | Path, **parameters: Any) -> Any:
-    """The problem of a named family, or the one in an .npz file; `seed` draws the instance.
+    """The problem of a named family, of an .npz file, or of a toy-text environment's id; `seed` draws the instance.
 
-    A LowRankMDP, or for `smooth-walk`, whose states are continuous, a SmoothWalk.
+    A family may be one's own, as `package.module:function`. A LowRankMDP, or for `smooth-walk`, whose states are
+    continuous, a SmoothWalk.
     """
-    name = str(name)
+    return described(str(name), parameters).make()
+
+
+@dataclass(frozen=True)
+class ProblemChoice:
+    """A problem by name, with its parameters as values: all of them, and those that are not the defaults."""
+
+    name: str
+    make: Callable[[], Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+
+def described(name: str, given: Mapping[str, Any]) -> ProblemChoice:
+    """What a name and parameters stand for; wrong ones are refused, and nothing is made yet."""
     if name.endswith(".npz"):
-        if parameters:
-            raise InvalidInput(f"a problem from a file takes no parameters; got {', '.join(parameters)}")
-        return load_problem(Path(name))
-    if name not in FAMILIES:
-        raise unknown_name("problem", name, FAMILIES)
-    defaults = family_parameters(name)
-    checked = {}
-    for key, value in parameters.items():
-        if key not in defaults:
-            raise unknown_name(f"parameter of {name}", key, defaults)
-        checked[key] = _converted(key, value, type(defaults[key]))
-    require_at_least(0, seed=checked.get("seed", 0))
-    return FAMILIES[name](**checked)
+        if given:
+            raise InvalidInput(f"a problem from a file takes no parameters; got {', '.join(given)}")
+        return ProblemChoice(name, lambda: load_problem(Path(name)))
+    if re.search(r"-v\d+$", name):
+        return _environment(name, given)
+    entry = registry.find("problem", name)
+    family = entry.load()
+    if not callable(family) or inspect.ismodule(family):
+        raise InvalidInput(
+            f"{name} is not a family of problems; name a function that makes one, as package.module:function"
+        )
+    usual, read_ones = parameters_of(family), read_parameters(family, given, entry.name)
+    if "seed" in read_ones:
+        read("seed", read_ones["seed"], int, least=0)
+    missing = [one for one, default in {**usual, **read_ones}.items() if default is inspect.Parameter.empty]
+    if missing:
+        raise InvalidInput(f"{name} needs {', '.join(missing)}; give {'it' if len(missing) == 1 else 'them'}")
+
+    def make() -> Any:
+        made = family(**read_ones)
+        if not isinstance(made, ExactProblem):
+            raise InvalidInput(f"{name} made {type(made).__name__}, which is no problem; return a LowRankMDP")
+        return made
+
+    return ProblemChoice(entry.name, make, {**usual, **read_ones}, changed(read_ones, usual))
 
 
-def family_parameters(name: str) -> dict[str, Any]:
-    """The parameters of a family with their defaults."""
-    signature = inspect.signature(FAMILIES[name])
-    return {key: parameter.default for key, parameter in signature.parameters.items()}
+def _environment(name: str, given: Mapping[str, Any]) -> ProblemChoice:
+    """A toy-text environment; what it takes beside the horizon is its own."""
+    from optac.mdp.gymnasium_conversion import from_gymnasium
 
-
-def family_summary(name: str) -> str:
-    """The first line of the family's documentation."""
-    return (FAMILIES[name].__doc__ or "").splitlines()[0]
-
-
-def _converted(name: str, value: Any, kind: type) -> Any:
-    """The value as an int, float or bool; text is read as on the command line."""
-    words = {"true": True, "false": False, "1": True, "0": False}
-    try:
-        if kind is bool:
-            return words[str(value).lower()]
-        if kind is int and (isinstance(value, bool) or float(value) != int(float(value))):
-            raise ValueError
-        return kind(float(value)) if kind is int else kind(value)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise InvalidInput(f"{name}={value} is not valid; {name} must be {wanted}") from None
+    if "horizon" not in given:
+        raise InvalidInput(f"{name} needs a horizon, as in `{name} horizon=20`")
+    parameters = {option: plain(value) for option, value in given.items()}
+    parameters["horizon"] = read("horizon", given["horizon"], int, least=1)
+    return ProblemChoice(name, lambda: from_gymnasium(name, **parameters), parameters, parameters)

@@ -36,7 +36,7 @@ class Kind:
 
 
 SOLVE: Final = Kind(
-    "solve", "algorithm", "problem", "iterations", "iteration", "last_gap", "last gap", "optac.runs.solving"
+    "solve", "algorithm", "problem", "rounds", "iteration", "last_gap", "last gap", "optac.runs.solving"
 )
 TRAIN: Final = Kind(
     "train",

@@ -2,16 +2,17 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from optac.algorithms.catalogue import ALGORITHMS, load_algorithm
 from optac.algorithms.loop.run import prepare
+from optac.algorithms.protocol import load_algorithm
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP
+from optac.mdp import LowRankMDP, described
+from optac.registry import ours
 from optac.runs.identity import run_id
-from optac.runs.solving import SolveConfig, common_settings, problem_of
+from optac.runs.solving import SolveConfig, own_settings, problem_of
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import Row, measured
 
@@ -24,7 +25,7 @@ class CompareConfig:
 
     problem: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    algorithms: Sequence[str] = tuple(ALGORITHMS)
+    algorithms: Sequence[str] = tuple(ours("algorithm"))
     seeds: int = 5
     episodes: int | None = None
     epsilon: float = 0.1
@@ -99,13 +100,15 @@ def prepared_comparison(config: CompareConfig, *, leave_out: bool) -> Comparison
     for name in config.settings:
         if "." in name:
             load_algorithm(name.split(".")[0])
-    problem = problem_of(config.solve_config())
+    choice = described(config.problem, config.parameters)
+    config = replace(config, problem=choice.name, parameters=dict(choice.parameters))
+    problem = choice.make()
     episodes = EPISODES_A_STEP * problem.horizon if config.episodes is None else config.episodes
     left_out: dict[str, str] = {}
     for algorithm in config.algorithms:
         load_algorithm(algorithm)
         try:
-            settings = common_settings(config.settings_of(algorithm))
+            settings = own_settings(config.settings_of(algorithm))
             prepare(problem, algorithm, episodes=episodes, preset=config.preset, **settings)
         except InvalidInput as error:
             if not leave_out:
@@ -147,6 +150,6 @@ def compare_cell(config: Mapping[str, Any], algorithm: str, seed: int, episodes:
         episodes=episodes,
         epsilon=rebuilt.epsilon,
         preset=rebuilt.preset,
-        **common_settings(rebuilt.settings_of(algorithm)),
+        **own_settings(rebuilt.settings_of(algorithm)),
     )
     return {"algorithm": algorithm, "seed": seed, **row}

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from optac.algorithms.catalogue import REWARD_FREE
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.run import prepare
+from optac.algorithms.protocol import is_reward_free, load_algorithm
 from optac.errors import InvalidInput
 from optac.mdp import Problem
 
@@ -39,7 +39,7 @@ def measured(
     within the budget), with the bill there. `stop_at` ends a run once the last policy, or both, are.
     """
     arguments = {"seed": seed, "keep_members": False, **settings}
-    if algorithm in REWARD_FREE:
+    if is_reward_free(load_algorithm(algorithm)):
         return _ladder(
             problem,
             algorithm,
@@ -76,7 +76,7 @@ def at_budgets(
     One run read at every budget, or a run a budget for an algorithm that returns nothing before its end.
     """
     arguments = {"seed": seed, "keep_members": False, **settings}
-    if algorithm in REWARD_FREE:
+    if is_reward_free(load_algorithm(algorithm)):
         found = {
             budget: result.history[-1] for budget, result in _rungs(problem, algorithm, arguments, budgets)
         }

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from optac.agents.catalogue import AGENTS, settings_of
-from optac.algorithms.catalogue import ALGORITHMS
 from optac.errors import InvalidInput, unknown_name
+from optac.registry import find, ours
 from optac.runs.kinds import KINDS
-from optac.runs.solving import SolveConfig, parse_assignments, problem_of, solve_configuration
+from optac.runs.solving import SolveConfig, prepared_solve, problem_of
 from optac.runs.training_config import training_config, training_id
+from optac.settings import assignments
 
 Settings = dict[str, Any]
 
@@ -137,23 +138,23 @@ def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), _seeds(axes)
     budget = {name: _whole(axes, name, least=1) for name in ("iterations", "episodes")}
     for algorithm in algorithms:
-        if algorithm not in ALGORITHMS:
-            raise unknown_name("algorithm", algorithm, ALGORITHMS)
+        find("algorithm", algorithm)
     for words in problems:
         name, *parameters = words.split() or [""]
         chosen: Settings = {
             "problem": name,
-            "parameters": parse_assignments(parameters, "parameter"),
+            "parameters": assignments(parameters, "parameter"),
             **budget,
         }
         problem = problem_of(SolveConfig(**chosen))
         for seed, algorithm in itertools.product(seeds, algorithms):
-            for variant in _variants(settings, algorithm, algorithms, ALGORITHMS):
+            for variant in _variants(settings, algorithm, algorithms, ours("algorithm")):
                 preset = str(variant.pop("preset", "practical"))
                 config = SolveConfig(
                     **chosen, algorithm=algorithm, seed=seed, preset=preset, settings=variant
                 )
-                yield SweptRun(config.id, solve_configuration(config, problem))
+                prepared = prepared_solve(config, problem)
+                yield SweptRun(prepared.id, prepared.config)
 
 
 def _variants(

@@ -4,70 +4,99 @@ The algorithm sees a handle; the loop alone holds the truth, with which it value
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, cast
+from typing import Any, ParamSpec
 
 import numpy as np
 
-from optac.algorithms.catalogue import REWARD_FREE, RewardFreeAlgorithm, load_algorithm, traits
 from optac.algorithms.loop.accounts import Accounts, Row, Watch
 from optac.algorithms.loop.handle import EpisodesSpent, Handle
-from optac.algorithms.loop.inputs import (
-    check_reachability,
-    checked_distribution,
-    chosen_class,
-    fourier_choice,
-    rounds_of,
-)
+from optac.algorithms.loop.inputs import check_fit, checked_distribution, fourier_choice, rounds_of, whole
+from optac.algorithms.loop.model_choice import CANDIDATES, chosen_class
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.settings import resolved_settings
-from optac.algorithms.loop.states import PlayingState
+from optac.algorithms.protocol import (
+    Algorithm,
+    algorithm_name,
+    checked_round,
+    checked_state,
+    is_reward_free,
+    load_algorithm,
+    traits,
+)
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, SmoothWalk
-from optac.mdp.parameters import whole_number
+from optac.settings import changed, read
 
 Arguments = ParamSpec("Arguments")
 
 
 def prepare(
     problem: Problem,
-    algorithm: str = "opt-ac",
+    algorithm: Any = "opt-ac",
     *,
-    iterations: int | None = None,
-    episodes: int | None = None,
-    seed: int = 0,
+    iterations: Any = None,
+    episodes: Any = None,
+    seed: Any = 0,
     preset: str = "practical",
-    model_class: str | Sequence[Any] | None = None,
-    rank: int | None = None,
-    candidates: int = 64,
+    model_class: Any = None,
+    rank: Any = None,
+    candidates: Any = CANDIDATES,
     rho: Any = None,
-    keep_members: bool = True,
+    keep_members: Any = True,
     progress: Callable[[Row], None] | None = None,
     **settings: Any,
 ) -> "PreparedRun":
     """A run of `solve` with every argument checked and nothing played yet."""
     if not isinstance(problem, LowRankMDP | SmoothWalk):
         raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
-    module = load_algorithm(algorithm)
-    check_reachability(problem, algorithm)
-    fourier = fourier_choice(problem, algorithm, settings)
-    rounds = rounds_of(iterations, episodes, module, algorithm, problem.horizon)
-    learner_seed, environment_seed = np.random.SeedSequence(whole_number("seed", seed, least=0)).spawn(2)
+    part, name = load_algorithm(algorithm), algorithm_name(algorithm)
+    asks = traits(part)
+    check_fit(problem, name, asks)
+    fourier = fourier_choice(problem, settings)
+    cap = None if episodes is None else whole("episodes", episodes)
+    rounds = rounds_of(iterations, cap, part, asks, problem.horizon)
+    seed = whole("seed", seed, least=0)
+    learner_seed, environment_seed = np.random.SeedSequence(seed).spawn(2)
+    chosen, class_choices = chosen_class(
+        problem,
+        name,
+        asks,
+        model_class,
+        rank=None if rank is None else whole("rank", rank),
+        candidates=whole("candidates", candidates),
+        fourier=fourier,
+    )
     handle = Handle(
         problem,
-        chosen_class(problem, algorithm, model_class, rank, candidates, fourier),
+        chosen,
         rho=checked_distribution(rho, problem),
         rng=np.random.default_rng(environment_seed),
-        episodes=None if episodes is None else int(episodes),
-        features=problem.phi
-        if isinstance(problem, LowRankMDP) and traits(algorithm).knows_features
-        else None,
+        episodes=cap,
+        features=problem.phi if isinstance(problem, LowRankMDP) and asks.knows_features else None,
     )
-    chosen = resolved_settings(module, preset, handle.sizes(rounds), settings)
-    rng = np.random.default_rng(learner_seed)
-    return PreparedRun(problem, algorithm, seed, rounds, handle, chosen, rng, keep_members, progress)
+    constants, own_choices = resolved_settings(part, preset, handle.sizes(rounds), settings)
+    budget = {"episodes": cap, "iterations": rounds, "preset": preset}
+    usual = {
+        "episodes": None,
+        "iterations": rounds_of(None, cap, part, asks, problem.horizon),
+        "preset": "practical",
+    }
+    return PreparedRun(
+        problem,
+        part,
+        name,
+        seed,
+        rounds,
+        handle,
+        constants,
+        np.random.default_rng(learner_seed),
+        keep_members=read("keep_members", keep_members, bool),
+        choices=changed(budget, usual) | class_choices | own_choices,
+        progress=progress,
+    )
 
 
 @dataclass(frozen=True)
@@ -75,6 +104,7 @@ class PreparedRun:
     """Call it once to run it."""
 
     problem: Problem
+    part: Algorithm
     algorithm: str
     seed: int
     rounds: int
@@ -82,35 +112,38 @@ class PreparedRun:
     settings: Any
     rng: np.random.Generator
     keep_members: bool
+    choices: Mapping[str, Any]
+    """what determines the result beside problem, algorithm and seed, and is not the default"""
     progress: Callable[[Row], None] | None = None
 
     def __call__(self, until: Callable[[Row], bool] | None = None) -> Result:
         """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes."""
-        module = load_algorithm(self.algorithm)
+        part = self.part
         accounts = Accounts(
             self.problem,
             self.handle,
             rounds=self.rounds,
-            reward_free=self.algorithm in REWARD_FREE,
+            reward_free=is_reward_free(part),
             keep_members=self.keep_members,
             watch=Watch(self.progress, until),
         )
-        state = module.init(self.settings, self.handle)
+        state = checked_state(self.algorithm, part, part.init(self.settings, self.handle))
         for k in range(self.rounds):
             started = time.perf_counter()
             try:
-                next_state, info = module.step(self.settings, state, self.handle, self.rng)
+                answer = part.step(self.settings, state, self.handle, self.rng)
             except EpisodesSpent:
                 break
-            accounts.add(k, state, next_state, info, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            next_state, info = checked_round(self.algorithm, part, answer)
+            accounts.add(k, state, next_state, info, seconds)
             state = next_state
             if accounts.stopped or state.finished:
                 break
         identity = {"algorithm": self.algorithm, "seed": self.seed, "settings": self.settings}
-        if self.algorithm in REWARD_FREE:
-            learnt = cast(RewardFreeAlgorithm, module).learnt(self.settings, state)
-            return accounts.planned_result(identity, state, learnt)
-        return accounts.result(identity, cast(PlayingState, state))
+        if is_reward_free(part):
+            return accounts.planned_result(identity, state, part.learnt(self.settings, state))
+        return accounts.result(identity, state)
 
 
 def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Arguments, Result]:
@@ -120,11 +153,12 @@ def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Argumen
     def solve(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         """Run an algorithm on a problem and value what it returns exactly.
 
-        `iterations` are the outer rounds, `episodes` caps what is played; `seed` is the learner's. `model_class`:
-        "simplex" (rank `rank`, the problem's by default), "finite" (the truth among `candidates`; the default of
-        moffle and spanrl), or a list of problems or (phi, mu). `rho`: a distribution (S, A), uniform by default.
-        `progress` is called with rows of the history as they come. Further settings are the
-        algorithm's own constants, over the preset's.
+        `algorithm` is a name from `optac list`, a location `package.module`, or a module or object of one's own
+        (`optac.extend.Algorithm`). `iterations` are the outer rounds, `episodes` caps what is played; `seed` is the
+        learner's. `model_class`: "simplex" (rank `rank`, the problem's by default), "finite" (the truth among
+        `candidates`; the default of moffle and spanrl), another name or location, a list of problems or (phi, mu), or
+        an object (`optac.extend.ModelClass`). `rho`: a distribution (S, A), uniform by default. `progress` is called
+        with rows of the history as they come. Further settings are the algorithm's own constants, over the preset's.
         """
         return prepared(*args, **kwargs)()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms import Result
-from optac.mdp import LowRankMDP
-from optac.runs.solving import SolveConfig, problem_of, run_solve
+from optac.mdp import Problem
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.runs.training_result import TrainingResult
 
 PROBLEM = "combination-lock"
@@ -26,7 +26,7 @@ TRAINING_SETTINGS = {"learning_starts": 1_000, "eval_every": 1_000, "checkpoint_
 class Story:
     """The lock and what each algorithm made of it."""
 
-    problem: LowRankMDP
+    problem: Problem
     results: dict[str, Result]
 
     @property
@@ -47,9 +47,9 @@ def play(out: Path, advance: Callable[[int, str], None]) -> Story:
             advance(before + row["episodes"], f"{name}: gap of the last policy {row['last_gap']:.2f}")
 
         config = SolveConfig(PROBLEM, PARAMETERS, algorithm, episodes=BUDGET)
-        problem = problem_of(config)
-        results[algorithm], _ = run_solve(config, problem, out / algorithm, report)
-    return Story(problem, results)
+        prepared = prepared_solve(config)
+        results[algorithm], _ = run_solve(prepared, out / algorithm, report)
+    return Story(prepared.run.problem, results)
 
 
 def train_shortly(out: Path, steps: int, **watching: Any) -> TrainingResult:

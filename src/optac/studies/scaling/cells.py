@@ -9,9 +9,9 @@ of states held, so that S is not the driver. The seed draws the instance and the
 from collections.abc import Mapping
 from typing import Any
 
-from optac.algorithms.catalogue import ALGORITHMS
 from optac.errors import InvalidInput
 from optac.mdp import make_problem
+from optac.registry import ours
 from optac.sweeps.cells import Cell
 from optac.sweeps.measuring import Row, at_budgets, measured
 
@@ -76,7 +76,7 @@ def _cells_of(seed: int) -> list[Cell]:
             {"point": point, "algorithm": algorithm, "seed": seed},
         )
         for point in HARD_POINTS
-        for algorithm in ALGORITHMS
+        for algorithm in ours("algorithm")
     ]
     return [*sweeps, *mixtures, *hard]
 
