@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
 from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
@@ -21,6 +21,9 @@ from optac.runs.provenance import made_by, versions
 
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 """Where a run stands; status.json never says that one waits, for a run that does says nothing."""
+
+CIRCUMSTANCES: Final = ("commit", "versions", "path")
+"""Keys of config.json that say how a run came about, not which run it is."""
 
 
 @dataclass(frozen=True)
@@ -76,21 +79,16 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open_or_create(
-        cls, path: Path | str, config: Mapping[str, Any], noted: Mapping[str, Any] | None = None
-    ) -> "RunFolder":
-        """The folder that holds this same run, made where there is none.
-
-        `noted` is written beside `config` then, and says nothing of whether a run is the same.
-        """
+    def open_or_create(cls, path: Path | str, config: Mapping[str, Any]) -> "RunFolder":
+        """The folder that holds this same run, made where there is none."""
         try:
-            return cls.create(path, {**config, **(noted or {})})
+            return cls.create(path, config)
         except InvalidInput:
             if not (Path(path) / "config.json").is_file():
                 raise
         folder = cls.open(path)
         kept, wanted = folder.config, json.loads(json.dumps(config, default=plain))
-        different = sorted(name for name in wanted if kept.get(name) != wanted[name])
+        different = sorted(n for n in wanted if n not in CIRCUMSTANCES and kept.get(n) != wanted[n])
         if different:
             raise InvalidInput(
                 f"{path} holds another run: it differs in {', '.join(different)}; give another folder with --out"

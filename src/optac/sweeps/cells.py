@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput
+from optac.registry import add_paths, paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.runs.provenance import source_commit
@@ -57,7 +58,7 @@ def run_study(
     if jobs < 1:
         raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
     commit = source_commit()
-    with RunFolder.open_or_create(path, config, {"commit": commit}) as folder:
+    with RunFolder.open_or_create(path, {**config, "commit": commit, "path": paths()}) as folder:
         folder.cut(lambda row: True)
         finished = {row["cell"]: row for row in folder.rows()}
         missing = [cell for cell in cells if cell.id not in finished]
@@ -87,8 +88,8 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
     pool = ProcessPoolExecutor(
         max_workers=min(jobs, len(cells)),
         mp_context=get_context("spawn"),
-        initializer=end_with,
-        initargs=(os.getpid(),),
+        initializer=_begin,
+        initargs=(os.getpid(), paths()),
     )
     try:
         for future in as_completed([pool.submit(cell) for cell in cells]):
@@ -97,6 +98,12 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
                 return
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(launcher: int, folders: Sequence[str]) -> None:
+    """What a worker does first: watch its launcher, and look for code in the same folders."""
+    end_with(launcher)
+    add_paths(folders)
 
 
 def _is_past(deadline: float | None) -> bool:

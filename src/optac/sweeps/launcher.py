@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.registry import paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import KINDS
@@ -185,6 +186,7 @@ class _Launcher:
             attempt=1 if newest is None else newest.number + 1,
             launcher=self.token,
             working_directory=str(Path.cwd()),
+            paths=tuple(paths()),
         )
         self.waiting.remove(run)
         self.running[run.id] = run

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Final, Literal
 
 from optac.errors import OptacError, Terminated
+from optac.registry import add_paths
 from optac.runs.folder import RunFolder
 from optac.runs.kinds import known_kind
 from optac.runs.lease import Claim, FencedOff
@@ -30,13 +31,14 @@ Ending = Literal["finished", "failed", "interrupted", "superseded", "died"]
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told: which run, which attempt for which launcher, from where, on which core, with which process
-    it ends."""
+    """What a worker is told: which run, which attempt for which launcher, in which folder to work, in which others to
+    look for code, on which core, and with which process to end."""
 
     path: str
     attempt: int
     launcher: str
     working_directory: str
+    paths: tuple[str, ...] = ()
     core: int | None = None
     parent: int | None = None
 
@@ -100,6 +102,7 @@ def _run(task: Task, note: Callable[[str], None]) -> None:
     from optac.agents.training.threads import limit_threads
 
     limit_threads(1)
+    add_paths(task.paths)
     kind = known_kind(RunFolder.open(task.path).config, task.path)
     kind.resume()(task.path, on_notice=note, claim=Claim(task.attempt, task.launcher))
 
