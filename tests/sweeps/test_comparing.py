@@ -86,6 +86,31 @@ def test_finished_comparison_is_not_run_again(tmp_path, monkeypatch) -> None:
     assert run_compare(comparison, tmp_path / "out", jobs=1)[0] == first
 
 
+def test_a_comparison_written_otherwise_is_the_same_one(tmp_path, monkeypatch) -> None:
+    one = CompareConfig(
+        "combination-lock",
+        {"horizon": "3", "actions": "2"},
+        algorithms=("opt-ac", "epsilon-greedy"),
+        seeds=1,
+        episodes=30,
+        settings={"opt-ac.alpha": "0.5", "candidates": "64"},
+    )
+    comparison = prepared_comparison(one, leave_out=False)
+    rows, _ = run_compare(comparison, tmp_path / "out", jobs=1)
+    monkeypatch.setattr("optac.sweeps.comparing.measured", None)
+    other = replace(
+        one,
+        parameters={"seed": 0, "actions": 2, "horizon": 3.0},
+        algorithms=("epsilon-greedy", "optac.algorithms.opt_ac"),
+        settings={"opt-ac.alpha": 5e-1},
+    )
+    again = prepared_comparison(other, leave_out=False)
+    assert again.id == comparison.id and again.id.startswith("compare-combination-lock-actions2-horizon3-")
+    resumed, _ = run_compare(again, tmp_path / "out", jobs=1)
+    assert sorted(resumed, key=str) == sorted(rows, key=str)
+    assert prepared_comparison(replace(one, epsilon=0.2), leave_out=False).id != comparison.id
+
+
 def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
     run_study(tmp_path / "out", {"kind": "compare", "seeds": 5}, [])
     with pytest.raises(InvalidInput, match="holds another run: it differs in seeds"):
@@ -112,9 +137,9 @@ def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys)
     assert {"table.md", "gaps.png", "gaps.svg", "config.json"} <= {path.name for path in out.iterdir()}
     assert main(["solve", "mine.npz", "--algorithm", "raffle", "--iterations", "3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
-    before = CompareConfig("mine.npz").id
+    before = prepared_comparison(CompareConfig("mine.npz"), leave_out=True).id
     optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2, seed=1).save("mine.npz")
-    assert CompareConfig("mine.npz").id != before
+    assert prepared_comparison(CompareConfig("mine.npz"), leave_out=True).id != before
 
 
 def test_algorithm_that_refuses_the_problem_is_left_out_unless_asked_for() -> None:

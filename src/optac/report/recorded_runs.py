@@ -185,7 +185,7 @@ def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
         _problem(config),
         algorithm,
         int(row["seed"]),
-        _choices(config, config.get("file"), settings),
+        _choices(config, config.get("problem_sha256"), settings),
         int(_sound(row["episodes"])),
         _sound(row["gap"]),
         _sound(row["last_gap"]),

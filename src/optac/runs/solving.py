@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,18 @@ class SolveConfig:
     preset: str = "practical"
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "SolveConfig":
+        """The one that a config.json holds."""
+        return cls(**{one.name: config[one.name] for one in fields(cls)})
+
 
 @dataclass(frozen=True)
 class PreparedSolve:
-    """A solve with all its input checked: the run, its id, and its configuration in the one form that files hold."""
+    """A solve with all its input checked: the run, its problem in words, its id, and what config.json will hold."""
 
     run: PreparedRun
+    target: str
     id: str
     config: Mapping[str, Any]
 
@@ -74,6 +80,7 @@ def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> Prepa
     settings = {name: value for name, value in run.choices.items() if name not in ELSEWHERE}
     return PreparedSolve(
         run,
+        target,
         run_id(run.algorithm, target, determining, run.seed),
         {
             "kind": "solve",
@@ -137,8 +144,7 @@ def resume(
 
 
 def _run_again(folder: RunFolder, on_row: Callable[[Row], None]) -> None:
-    config = SolveConfig(**{name: folder.config[name] for name in SolveConfig.__dataclass_fields__})
-    run = prepared_solve(config).run
+    run = prepared_solve(SolveConfig.of(folder.config)).run
     folder.cut(lambda row: False)
     _run(run, folder, on_row)
 

@@ -1,18 +1,20 @@
-"""`optac compare`: several algorithms, several seeds, one problem, in a study's folder."""
+"""`optac compare`: several algorithms and seeds on one problem. Each pair is a cell of a study, and a solve to ε.
 
-import hashlib
+A comparison is a study and not a sweep: it keeps one row per pair, not a folder, and of a reward-free algorithm a
+ladder of runs. What a pair is, with its settings and its id, is a solve's.
+"""
+
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from optac.algorithms.loop.run import prepare
-from optac.algorithms.protocol import load_algorithm
+from optac.algorithms.protocol import algorithm_name, load_algorithm
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP, described
+from optac.mdp import Problem
 from optac.registry import ours
 from optac.runs.identity import run_id
-from optac.runs.solving import SolveConfig, own_settings, problem_of
+from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, problem_of
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import Row, measured
 
@@ -21,7 +23,7 @@ EPISODES_A_STEP = 1000
 
 @dataclass(frozen=True)
 class CompareConfig:
-    """Everything that determines a comparison. A setting named `algorithm.name` is for that algorithm alone."""
+    """A comparison as it is asked for. A setting named `algorithm.name` is for that algorithm alone."""
 
     problem: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -32,62 +34,70 @@ class CompareConfig:
     preset: str = "practical"
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def id(self) -> str:
-        """The comparison's readable name: the same command has the same, and so goes on where it stopped."""
-        target = "-".join(
-            [Path(self.problem).stem, *(f"{key}{value}" for key, value in self.parameters.items())]
-        )
-        determining = {name: value for name, value in asdict(self).items() if name != "seeds"}
-        return run_id("compare", target, {**determining, "file": self.file_digest}, self.seeds)
-
-    @property
-    def file_digest(self) -> str | None:
-        """What the problem's file holds, where it is one: another file is another comparison."""
-        path = Path(self.problem)
-        if path.suffix != ".npz" or not path.is_file():
-            return None
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-
     def settings_of(self, algorithm: str) -> dict[str, Any]:
         """The settings for every algorithm, and on top of them this one's own."""
-        shared = {name: value for name, value in self.settings.items() if "." not in name}
-        own = {
-            name.removeprefix(f"{algorithm}."): value
-            for name, value in self.settings.items()
-            if name.startswith(f"{algorithm}.")
-        }
-        return {**shared, **own}
-
-    def solve_config(self) -> SolveConfig:
-        return SolveConfig(problem=self.problem, parameters=self.parameters)
+        found: dict[str, Any] = {}
+        for owner in ("", algorithm):
+            split = {name: name.rpartition(".") for name in self.settings}
+            found |= {own: self.settings[name] for name, (who, _, own) in split.items() if who == owner}
+        return found
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison will run, all of it checked, and who was left out and why."""
+    """A comparison with its input checked: what each algorithm solves, and who was left out and why."""
 
-    config: CompareConfig
-    problem: LowRankMDP
+    problem: Problem
+    solves: Mapping[str, PreparedSolve]
+    preset: str
+    seeds: int
+    epsilon: float
     episodes: int
-    algorithms: tuple[str, ...]
     left_out: Mapping[str, str]
 
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Who is compared."""
+        return tuple(self.solves)
+
+    @property
+    def id(self) -> str:
+        """Its readable name: the same comparison, however written, has the same, and so goes on where it stopped."""
+        determining = {"solves": sorted(solve.id for solve in self.solves.values()), "epsilon": self.epsilon}
+        return run_id("compare", next(iter(self.solves.values())).target, determining, self.seeds)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Everything that determines it, as config.json holds it."""
+        one = next(iter(self.solves.values())).config
+        settings = {
+            f"{algorithm}.{name}": value
+            for algorithm, solve in self.solves.items()
+            for name, value in solve.config["settings"].items()
+        }
+        return {
+            "kind": "compare",
+            "problem": one["problem"],
+            "parameters": one["parameters"],
+            "algorithms": sorted(self.solves),
+            "seeds": self.seeds,
+            "episodes": self.episodes,
+            "epsilon": self.epsilon,
+            "preset": self.preset,
+            "settings": settings,
+            "problem_sha256": one["problem_sha256"],
+        }
+
     def cells(self) -> list[Cell]:
-        """One a pair of algorithm and seed, the seeds outermost, so that all algorithms advance together."""
+        """One for each pair of algorithm and seed, the seeds outermost, so that all algorithms advance together."""
         return [
             Cell(
                 f"{algorithm} s{seed}",
                 "optac.sweeps.comparing:compare_cell",
-                {
-                    "config": asdict(self.config),
-                    "algorithm": algorithm,
-                    "seed": seed,
-                    "episodes": self.episodes,
-                },
+                {**asdict(SolveConfig.of(solve.config)), "seed": seed, "epsilon": self.epsilon},
             )
-            for seed in range(self.config.seeds)
-            for algorithm in self.algorithms
+            for seed in range(self.seeds)
+            for algorithm, solve in self.solves.items()
         ]
 
 
@@ -99,25 +109,31 @@ def prepared_comparison(config: CompareConfig, *, leave_out: bool) -> Comparison
         raise InvalidInput(f"epsilon={config.epsilon} is not valid; epsilon must be above 0")
     for name in config.settings:
         if "." in name:
-            load_algorithm(name.split(".")[0])
-    choice = described(config.problem, config.parameters)
-    config = replace(config, problem=choice.name, parameters=dict(choice.parameters))
-    problem = choice.make()
+            load_algorithm(name.rpartition(".")[0])
+    problem = problem_of(SolveConfig(config.problem, config.parameters))
     episodes = EPISODES_A_STEP * problem.horizon if config.episodes is None else config.episodes
+    solves: dict[str, PreparedSolve] = {}
     left_out: dict[str, str] = {}
-    for algorithm in config.algorithms:
+    for algorithm in dict.fromkeys(map(algorithm_name, config.algorithms)):
         load_algorithm(algorithm)
+        settings = config.settings_of(algorithm)
+        one = SolveConfig(
+            config.problem,
+            config.parameters,
+            algorithm,
+            episodes=episodes,
+            preset=config.preset,
+            settings=settings,
+        )
         try:
-            settings = own_settings(config.settings_of(algorithm))
-            prepare(problem, algorithm, episodes=episodes, preset=config.preset, **settings)
+            solves[algorithm] = prepared_solve(one, problem)
         except InvalidInput as error:
             if not leave_out:
                 raise
             left_out[algorithm] = str(error)
-    kept = tuple(name for name in dict.fromkeys(config.algorithms) if name not in left_out)
-    if not kept:
+    if not solves:
         raise InvalidInput("; ".join(left_out.values()))
-    return Comparison(config, problem, episodes, kept, left_out)
+    return Comparison(problem, solves, config.preset, config.seeds, config.epsilon, episodes, left_out)
 
 
 def run_compare(
@@ -128,28 +144,21 @@ def run_compare(
     progress: Callable[[int, str], None] | None = None,
 ) -> tuple[list[Row], Path]:
     """The rows, and the folder they lie in."""
-    config = comparison.config
-    path = out or Path("runs") / config.id
-    determining = {
-        "kind": "compare",
-        **asdict(config),
-        "algorithms": list(comparison.algorithms),
-        "episodes": comparison.episodes,
-        "file": config.file_digest,
-    }
-    return run_study(path, determining, comparison.cells(), jobs=jobs, progress=progress), path
+    path = out or Path("runs") / comparison.id
+    return run_study(path, comparison.config, comparison.cells(), jobs=jobs, progress=progress), path
 
 
-def compare_cell(config: Mapping[str, Any], algorithm: str, seed: int, episodes: int) -> Row:
+def compare_cell(*, epsilon: float, **config: Any) -> Row:
     """One algorithm and seed of a comparison."""
-    rebuilt = CompareConfig(**config)
+    solve = SolveConfig(**config)
+    assert solve.episodes is not None
     row = measured(
-        problem_of(rebuilt.solve_config()),
-        algorithm,
-        seed=seed,
-        episodes=episodes,
-        epsilon=rebuilt.epsilon,
-        preset=rebuilt.preset,
-        **own_settings(rebuilt.settings_of(algorithm)),
+        problem_of(solve),
+        solve.algorithm,
+        seed=solve.seed,
+        episodes=solve.episodes,
+        epsilon=epsilon,
+        preset=solve.preset,
+        **solve.settings,
     )
-    return {"algorithm": algorithm, "seed": seed, **row}
+    return {"algorithm": solve.algorithm, "seed": solve.seed, **row}
