@@ -1,15 +1,19 @@
 """A sweep as data: its runs, their ids, and how a file that is wrong is refused."""
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from optac import registry
 from optac.cli import main
 from optac.errors import InvalidInput
 from optac.runs.solving import SolveConfig, prepared_solve
 from optac.runs.training_config import training_config, training_id
+from optac.sweeps.launcher import run_sweep
+from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import read_sweep, sweep_of
 
 CHEETAH = """
@@ -74,7 +78,7 @@ def test_a_swept_run_is_the_run_that_train_would_make() -> None:
         ("[0, 3]", "[0, 0]", "comes twice"),
         ("[8, 16]", "[]", "feature_width = [] leaves no run"),
         ("steps = 1000", "", "steps is missing from [sweep]"),
-        ("steps = 1000", "steps = 0", "steps = 0 is not valid; steps must be a whole number, at least 1"),
+        ("steps = 1000", "steps = 0", "steps=0 is not valid; steps must be a whole number, at least 1"),
         ("steps = 1000", "iterations = 5", "iterations does not go with agents"),
         ("batch_size = 64", 'batch_size = "many"', "batch_size='many' must be of type int"),
         ("[sweep]", "[sweep", "is not TOML"),
@@ -129,3 +133,27 @@ def test_dry_run_lists_the_runs_and_writes_nothing(tmp_path: Path, monkeypatch, 
     assert said["waiting"] == 8 and said["out"] == "runs/locks"
     assert [run["id"] for run in said["runs"]] == [run.id for run in sweep(LOCKS).runs]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["locks.toml"]
+
+
+def test_parts_of_ones_own_come_from_the_folders_that_the_file_names(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(registry, "_paths", [])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "plan_parts.py").write_text(
+        "from optac.algorithms.epsilon_greedy import *\n"
+        "from optac.algorithms.epsilon_greedy import PRESETS, Settings, default_iterations, init, step\n"
+        "from optac.mdp.families.locks import combination_lock as lock\n"
+    )
+    file = tmp_path / "own.toml"
+    text = '[sweep]\nalgorithms = ["plan_parts"]\nproblems = ["plan_parts:lock horizon=2 actions=2"]\niterations = 2\n'
+    file.write_text(text)
+    monkeypatch.chdir(parts)  # from where nothing is imported
+    with pytest.raises(InvalidInput, match="plan_parts"):
+        read_sweep(file)
+    file.write_text(text + 'path = ["parts"]\n')
+    monkeypatch.chdir(tmp_path)
+    (run,) = read_sweep(file).runs
+    assert run.config["algorithm"] == "plan_parts" and run.config["path"] == [str(parts)]
+    standing = run_sweep(read_sweep(file), tmp_path / "out", LocalExecutor(1), retries=0)
+    assert [(one.state, one.why) for one in standing.runs] == [("finished", None)]

@@ -13,14 +13,14 @@ from typing import Any
 
 from optac.agents.catalogue import AGENTS, settings_of
 from optac.errors import InvalidInput, unknown_name
-from optac.registry import find, ours
+from optac.registry import add_paths, find, ours
 from optac.runs.kinds import KINDS
-from optac.runs.solving import SolveConfig, prepared_solve, problem_of
 from optac.runs.training_config import training_config, training_id
-from optac.settings import assignments
+from optac.settings import assignments, read
 
 Settings = dict[str, Any]
 
+_ALWAYS = ("seeds", "path")
 _TRAINING = ("agents", "environments", "steps")
 _SOLVING = ("algorithms", "problems", "iterations", "episodes")
 
@@ -56,29 +56,31 @@ def read_sweep(file: Path) -> Sweep:
         raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not TOML: {error}; see docs/sweeps.md for an example") from error
-    return sweep_of(file.stem, given)
+    return sweep_of(file.stem, given, beside=file.parent)
 
 
-def sweep_of(name: str, given: Mapping[str, Any]) -> Sweep:
-    """The sweep that a TOML file's content describes."""
+def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Sweep:
+    """The sweep that a TOML file's content describes; the folders that its `path` names are relative to `beside`."""
     for part in given:
         if part not in ("sweep", "settings"):
             raise unknown_name("part of a sweep", part, ("sweep", "settings"))
     axes, settings = _table(given, "sweep"), _table(given, "settings")
-    allowed = ("seeds", *_TRAINING, *_SOLVING)
+    allowed = (*_ALWAYS, *_TRAINING, *_SOLVING)
     for key in axes:
         if key not in allowed:
             raise unknown_name("key of [sweep]", key, allowed)
-    if not axes.keys() - {"seeds"}:
+    if not axes.keys() - {*_ALWAYS}:
         raise InvalidInput(
             "[sweep] names nothing to run; give agents with environments, or algorithms with problems"
         )
     kinds = _TRAINING if "agents" in axes or "environments" in axes else _SOLVING
     for key in axes:
-        if key not in ("seeds", *kinds):
+        if key not in (*_ALWAYS, *kinds):
             raise InvalidInput(
                 f"{key} does not go with {kinds[0]}: a sweep is {', '.join(_TRAINING)} or {', '.join(_SOLVING)}"
             )
+    if "path" in axes:
+        add_paths(beside / folder for folder in _names(axes, "path"))
     runs = tuple(_training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings))
     seen: set[str] = set()
     for run in runs:
@@ -112,7 +114,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     from optac.environments import check_environment, make
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
-    seeds, steps = _seeds(axes), _whole(axes, "steps", least=1)
+    seeds, steps = _seeds(axes), _whole(axes, "steps")
     if steps is None:
         raise InvalidInput(
             "steps is missing from [sweep]; say how many every run takes, as in steps = 200000"
@@ -135,8 +137,10 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
 
 
 def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
+    from optac.runs.solving import SolveConfig, prepared_solve, problem_of
+
     algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), _seeds(axes)
-    budget = {name: _whole(axes, name, least=1) for name in ("iterations", "episodes")}
+    budget = {name: _whole(axes, name) for name in ("iterations", "episodes")}
     for algorithm in algorithms:
         find("algorithm", algorithm)
     for words in problems:
@@ -206,8 +210,6 @@ def _seeds(axes: Settings) -> list[int]:
     return seeds
 
 
-def _whole(axes: Settings, key: str, *, least: int) -> int | None:
-    value = axes.get(key)
-    if value is not None and (type(value) is not int or value < least):
-        raise InvalidInput(f"{key} = {value!r} is not valid; {key} must be a whole number, at least {least}")
+def _whole(axes: Settings, key: str) -> int | None:
+    value: int | None = read(key, axes.get(key), int | None, least=1)
     return value
