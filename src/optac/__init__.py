@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from optac import numpy_policy as numpy_policy
     from optac.agents.agent import CRFFSAC as CRFFSAC
     from optac.agents.agent import SAC as SAC
+    from optac.agents.agent import Agent as Agent
     from optac.algorithms import solve as solve
     from optac.mdp import LowRankMDP as LowRankMDP
     from optac.mdp import from_gymnasium as from_gymnasium
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
 
 _HOMES = {
+    "Agent": "optac.agents.agent",
     "CRFFSAC": "optac.agents.agent",
     "SAC": "optac.agents.agent",
     "ConditionalFourierFeatures": "optac.models",
@@ -32,6 +34,7 @@ _HOMES = {
 __all__ = [
     "CRFFSAC",
     "SAC",
+    "Agent",
     "ConditionalFourierFeatures",
     "LowRankMDP",
     "__version__",

@@ -18,6 +18,10 @@ class InvalidProblem(InvalidInput):
     """Arrays that do not describe a low-rank MDP; the message names the first offending (h, s, a)."""
 
 
+class MissingExtra(InvalidInput, ImportError):
+    """What was asked for needs packages that are not installed; the message says what to install."""
+
+
 class RunFailed(OptacError):
     """A run could not go on. The command exits with 1."""
 

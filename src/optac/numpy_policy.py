@@ -3,9 +3,10 @@
     policy = optac.numpy_policy.load("cheetah.npz")
     action = policy(observation)            # in the environment's units; a batch of rows works too
 
-The policy is deterministic: a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s) a multi-layer
-perceptron, on (s − μ) / σ where the file holds μ and σ. The file holds numbers and one word, never Python
-objects, and is checked in full before it is used.
+A policy is a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s) the first half of what a multi-layer
+perceptron gives, on (s − μ) / σ where the file holds μ and σ. The other half is the spread of the random policy
+around it, which `sample` plays; a file may leave it out. The file holds numbers and one word, never Python objects,
+and is checked in full before it is used. An agent acts by this very code, so that its export acts as it does.
 """
 
 import math
@@ -26,10 +27,11 @@ Array = NDArray[np.float32]
 FORMAT = "optac-policy-1"
 _LARGEST_ARRAY_BYTES = 2**26
 _LARGEST_COUNT = 256
+LOG_STD_LOWEST, LOG_STD_HIGHEST = -5.0, 2.0
 
 
 def _elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    return np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1)
 
 
 def _relu(x: Array) -> Array:
@@ -45,10 +47,10 @@ class Policy:
 
     layers: tuple[tuple[Array, Array], ...]
     activation: str
-    action_low: Array
-    action_high: Array
-    observation_mean: Array
-    observation_deviation: Array
+    action_low: NDArray[Any]
+    action_high: NDArray[Any]
+    observation_mean: Array | None = None
+    observation_deviation: Array | None = None
 
     def __post_init__(self) -> None:
         _check(self)
@@ -58,25 +60,49 @@ class Policy:
         """How many numbers an observation has."""
         return int(self.layers[0][0].shape[0])
 
-    def __call__(self, observation: ArrayLike) -> Array:
-        """The action for one observation, or one action a row for a batch of them."""
+    def __call__(self, observation: ArrayLike) -> NDArray[Any]:
+        """The action for one observation, or one action a row for a batch of them, in the environment's unit."""
         x = np.asarray(observation, np.float32)
         if x.ndim not in (1, 2) or x.shape[-1] != self.observation_size:
             raise InvalidInput(
                 f"an observation of shape {x.shape} was given; this policy takes ({self.observation_size},) "
                 f"or (batch, {self.observation_size})."
             )
-        x = (x - self.observation_mean) / self.observation_deviation
+        return self.to_env(self.mode(x))
+
+    def mode(self, observation: Array) -> Array:
+        """tanh(mean), the deterministic action in [−1, 1]."""
+        return np.asarray(np.tanh(self._forward(observation)[..., : self.action_low.size]))
+
+    def sample(self, observation: Array, *, generator: np.random.Generator) -> Array:
+        """tanh(u) with u ~ N(mean, std²), a random action in [−1, 1]; log std is bounded smoothly in [−5, 2]."""
+        both = self._forward(observation)
+        act = self.action_low.size
+        if both.shape[-1] != 2 * act:
+            raise InvalidInput("this policy was written without its spread; call it for its one action")
+        mean, raw = both[..., :act], both[..., act:]
+        log_std = LOG_STD_LOWEST + 0.5 * (LOG_STD_HIGHEST - LOG_STD_LOWEST) * (np.tanh(raw) + 1)
+        noise = generator.standard_normal(mean.shape, dtype=np.float32)
+        return np.asarray(np.tanh(mean + np.exp(log_std) * noise))
+
+    def to_env(self, action: NDArray[Any]) -> NDArray[Any]:
+        """An action in [−1, 1] mapped affinely to the bounds, in their type and never outside by a rounding."""
+        low, high = self.action_low, self.action_high
+        middle, reach = low / 2 + high / 2, high / 2 - low / 2
+        return np.asarray(np.clip(middle + reach * action, low, high), low.dtype)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the policy to `file`, an .npz that `load` reads."""
+        save(file, **vars(self))
+
+    def _forward(self, observation: Array) -> Array:
+        x = np.asarray(observation, np.float32)
+        if self.observation_mean is not None and self.observation_deviation is not None:
+            x = (x - self.observation_mean) / self.observation_deviation
         for weight, bias in self.layers[:-1]:
             x = ACTIVATIONS[self.activation](x @ weight + bias)
         weight, bias = self.layers[-1]
-        return to_box(np.tanh(x @ weight + bias), self.action_low, self.action_high)
-
-
-def to_box(action: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
-    """An action in [−1, 1] mapped affinely to [low, high], in their type and never outside by a rounding."""
-    middle, reach = low / 2 + high / 2, high / 2 - low / 2
-    return np.asarray(np.clip(middle + reach * action, low, high), low.dtype)
+        return np.asarray(x @ weight + bias, np.float32)
 
 
 def save(
@@ -89,7 +115,7 @@ def save(
     observation_mean: ArrayLike | None = None,
     observation_deviation: ArrayLike | None = None,
 ) -> None:
-    """Write a policy: the layers from observation to the mean before tanh, and the bounds of the actions.
+    """Write a policy: the layers from observation to the mean (and the spread) before tanh, and the actions' bounds.
 
     The file appears whole or not at all; one that can't be written is refused before anything else.
     """
@@ -97,9 +123,9 @@ def save(
     arrays: dict[str, Any] = {"action_low": action_low, "action_high": action_high}
     for index, (weight, bias) in enumerate(layers):
         arrays |= {f"weight_{index}": weight, f"bias_{index}": bias}
-    if observation_mean is not None and observation_deviation is not None:
-        arrays |= {"observation_mean": observation_mean, "observation_deviation": observation_deviation}
-    numbers = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
+    normaliser = {"observation_mean": observation_mean, "observation_deviation": observation_deviation}
+    arrays |= {name: value for name, value in normaliser.items() if value is not None}
+    numbers = {name: np.asarray(value, _kept_type(name, value)) for name, value in arrays.items()}
     words = {"format": np.array(FORMAT), "activation": np.array(activation)}
     _policy(numbers | words)
     _write(Path(file), numbers | words)
@@ -189,20 +215,30 @@ def _policy(arrays: Mapping[str, NDArray[Any]]) -> Policy:
             f"the policy's format is {str(arrays['format'])[:40]!r}; this optac reads {FORMAT!r}."
         )
     numbers = {name: _number(name, arrays[name]) for name in arrays if name not in ("format", "activation")}
-    inputs = numbers["weight_0"].shape[0]
     return Policy(
         layers=tuple((numbers[weight], numbers[bias]) for weight, bias in layer_names),
         activation=str(arrays["activation"]),
         action_low=numbers["action_low"],
         action_high=numbers["action_high"],
-        observation_mean=numbers.get("observation_mean", np.zeros(inputs, np.float32)),
-        observation_deviation=numbers.get("observation_deviation", np.ones(inputs, np.float32)),
+        observation_mean=numbers.get("observation_mean"),
+        observation_deviation=numbers.get("observation_deviation"),
     )
+
+
+def _kept_type(name: str, value: ArrayLike) -> type[np.floating[Any]]:
+    """float32, but for the bounds of an environment whose actions are float64."""
+    double = name.startswith("action_") and getattr(value, "dtype", None) == np.float64
+    return np.float64 if double else np.float32
 
 
 def _number(name: str, array: NDArray[Any]) -> Array:
     rank = 2 if name.startswith("weight_") else 1
-    if array.dtype != np.float32 or array.ndim != rank or not array.size or not np.all(np.isfinite(array)):
+    if (
+        array.dtype != _kept_type(name, array)
+        or array.ndim != rank
+        or not array.size
+        or not np.all(np.isfinite(array))
+    ):
         raise InvalidInput(
             f"{name} is a {array.dtype} array of shape {array.shape}; it must be float32 with {rank} axes, "
             "not empty, every number finite."
@@ -222,11 +258,20 @@ def _check(policy: Policy) -> None:
                 f"weight_{index} has shape {weight.shape}; it must be ({sizes[-1]}, {bias.size})."
             )
         sizes.append(bias.size)
-    if policy.action_low.shape != (sizes[-1],) or policy.action_high.shape != (sizes[-1],):
-        raise InvalidInput(f"the last layer gives {sizes[-1]} numbers; the action bounds must have as many.")
+    act = policy.action_low.size
+    if policy.action_low.shape != policy.action_high.shape or sizes[-1] not in (act, 2 * act):
+        raise InvalidInput(
+            f"the last layer gives {sizes[-1]} numbers; the action bounds must have as many, or half where the spread "
+            "is among them."
+        )
     if np.any(policy.action_low >= policy.action_high):
         raise InvalidInput("action_low must be below action_high in every entry.")
-    if policy.observation_mean.shape != (sizes[0],) or policy.observation_deviation.shape != (sizes[0],):
+    mean, deviation = policy.observation_mean, policy.observation_deviation
+    if (mean is None) != (deviation is None):
+        raise InvalidInput("observation_mean and observation_deviation go together; give both or none.")
+    if mean is None or deviation is None:
+        return
+    if mean.shape != (sizes[0],) or deviation.shape != (sizes[0],):
         raise InvalidInput(f"observation_mean and observation_deviation must have {sizes[0]} entries each.")
-    if np.any(policy.observation_deviation <= 0):
+    if np.any(deviation <= 0):
         raise InvalidInput("observation_deviation must be positive in every entry.")

@@ -214,15 +214,15 @@ def test_what_an_agent_cannot_learn_in_is_refused_before_training(env: Any, word
     [
         ({"batch_sizes": 3}, "batch_size"),
         ({"batch_size": 0}, "at least 1"),
-        ({"batch_size": 2.5}, "int"),
-        ({"discount": 1.5}, "between 0.0 and 1.0"),
+        ({"batch_size": 2.5}, "a whole number"),
+        ({"discount": 1.5}, "at least 0.0 and at most 1.0"),
         ({"discount": float("nan")}, "finite"),
         ({"learning_rate": float("inf")}, "finite"),
         ({"target_entropy": float("-inf")}, "finite"),
         ({"seed": -1}, "seed=-1 must be a whole number, at least 0"),
         ({"preset": "papers"}, "paper"),
         ({"replay_capacity": 5}, "updates_per_dispatch"),
-        ({"learning_starts": True}, "int"),
+        ({"learning_starts": True}, "a whole number"),
     ],
 )
 def test_bad_settings_are_refused_by_name(settings: dict[str, Any], words: str) -> None:

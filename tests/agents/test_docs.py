@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optac.agents.settings import CRFFSACSettings, SACSettings, choose, describe
+from optac.agents import crffsac, sac
 
 PAGES = Path(__file__).parents[2] / "docs" / "agents"
 HEADINGS = ["Idea", "Algorithm", "Cost", "Settings", "Differs from the paper", "Run it", "Results"]
@@ -28,14 +28,14 @@ def written(value: Any) -> str:
 
 def test_every_setting_is_documented_with_its_defaults() -> None:
     tables = documented("sac.md") | documented("crffsac.md") | documented("crffsac-bonus.md")
-    default, paper = choose(CRFFSACSettings, {}), choose(CRFFSACSettings, {"preset": "paper"})
+    default, paper = crffsac.Settings.choose({}), crffsac.Settings.choose({"preset": "paper"})
     expected = {
         name: (written(getattr(default, name)), written(getattr(paper, name)), text)
-        for name, _, text in describe(CRFFSACSettings)
+        for name, _, text in crffsac.Settings.described()
         if name not in ("preset", "bonus")
     }
     assert tables == expected
-    assert documented("sac.md").keys() == {name for name, _, _ in describe(SACSettings)} - {"preset"}
+    assert documented("sac.md").keys() == {name for name, _, _ in sac.Settings.described()} - {"preset"}
 
 
 @pytest.mark.parametrize("page", ["sac.md", "crffsac.md", "crffsac-bonus.md"])

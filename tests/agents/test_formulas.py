@@ -17,11 +17,14 @@ from optac.agents.parts.soft_actor_critic import (
     Transitions,
     actor_loss,
     critic_loss,
+    soft_policy,
+    soft_state,
     soft_target,
     temperature_loss,
 )
 from optac.agents.parts.statistics import RunningMoments, Statistics
-from optac.agents.training.host_policy import HostPolicy
+from optac.agents.settings import AgentSettings
+from optac.numpy_policy import Policy
 
 
 def test_soft_target_takes_the_lower_critic_and_stops_at_a_termination() -> None:
@@ -160,17 +163,23 @@ def test_replay_forgets_the_oldest_and_numbers_the_rest() -> None:
     assert set(drawn.reward.tolist()) == {2.0, 3.0, 4.0}
 
 
+def host_policy(actor: MLP) -> Policy:
+    state = soft_state(AgentSettings(), actor, actor, key=jax.random.key(0))
+    bounds = np.ones(2, np.float32)
+    return Policy(**soft_policy(AgentSettings(), state, None), action_low=-bounds, action_high=bounds)
+
+
 def test_the_host_policy_acts_as_the_actor() -> None:
     actor = mlp([3, 16, 16, 4], key=jax.random.key(0))
     obs = jax.random.normal(jax.random.key(1), (10, 3))
     mean, _ = squashed_gaussian.gaussian(actor, obs)
-    np.testing.assert_allclose(HostPolicy.of(actor).mode(np.asarray(obs)), jnp.tanh(mean), atol=1e-6)
+    np.testing.assert_allclose(host_policy(actor).mode(np.asarray(obs)), jnp.tanh(mean), atol=1e-6)
 
 
 def test_the_host_policy_samples_with_the_actors_spread() -> None:
     actor = mlp([3, 16, 16, 4], key=jax.random.key(0))
     obs = np.zeros((20_000, 3), np.float32)
     _, log_std = squashed_gaussian.gaussian(actor, jnp.zeros((1, 3)))
-    sampled = HostPolicy.of(actor).sample(obs, generator=np.random.default_rng(0))
+    sampled = host_policy(actor).sample(obs, generator=np.random.default_rng(0))
     spread = np.arctanh(np.clip(sampled, -1 + 1e-6, 1 - 1e-6)).std(axis=0)
     np.testing.assert_allclose(spread, np.exp(log_std[0]), rtol=0.05)

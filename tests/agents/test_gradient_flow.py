@@ -15,17 +15,15 @@ from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.features import features, next_state_loss
 from optac.agents.parts.soft_actor_critic import Transitions, adam_step, critic_loss, soft_target
 from optac.agents.parts.statistics import Statistics
-from optac.agents.settings import CRFFSACSettings, SACSettings, choose
+from optac.agents.record import record_of
 
 SMALL = {"width": 8, "batch_size": 16}
 OBS, ACT, BATCH = 3, 2, 16
 
 
 def settings(agent: str, **more: Any) -> Any:
-    if agent == "sac":
-        return choose(SACSettings, SMALL | more)
-    given = SMALL | {"feature_width": 6, "bonus": agent == "crffsac-bonus"}
-    return choose(CRFFSACSettings, given | more)
+    features = {} if agent == "sac" else {"feature_width": 6}
+    return record_of(agent).choose(SMALL | features | more)
 
 
 def batches(key: int = 0, count: int = 1) -> Transitions:
@@ -44,7 +42,7 @@ STATISTICS = Statistics(jnp.zeros(OBS), jnp.ones(OBS), jnp.float32(2.0))
 
 @cache
 def compiled(chosen: Any) -> tuple[Any, Any]:
-    module = crffsac if isinstance(chosen, CRFFSACSettings) else sac
+    module = crffsac if isinstance(chosen, crffsac.Settings) else sac
     init = jax.jit(lambda key: module.init(chosen, OBS, ACT, key=key))
     return init, jax.jit(lambda s: module.update(chosen, s, batches(), STATISTICS)[0])
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from optac.agents.catalogue import settings_of
+from optac.agents.record import record_of
 from optac.runs.folder import RunFolder
 
 
@@ -26,7 +26,7 @@ def write_run(
         "environment": environment,
         "steps": every * len(returns) if steps is None else steps,
         "seed": seed,
-        "settings": asdict(settings_of(agent, settings)),
+        "settings": asdict(record_of(agent).choose(settings)),
     }
     run = RunFolder.create(path, config)
     for i, value in enumerate(returns, start=1):

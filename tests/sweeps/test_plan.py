@@ -80,7 +80,7 @@ def test_a_swept_run_is_the_run_that_train_would_make() -> None:
         ("steps = 1000", "", "steps is missing from [sweep]"),
         ("steps = 1000", "steps = 0", "steps=0 is not valid; steps must be a whole number, at least 1"),
         ("steps = 1000", "iterations = 5", "iterations does not go with agents"),
-        ("batch_size = 64", 'batch_size = "many"', "batch_size='many' must be of type int"),
+        ("batch_size = 64", 'batch_size = "many"', "batch_size=many is not valid; batch_size must be a whole number"),
         ("[sweep]", "[sweep", "is not TOML"),
         ('environments = ["optac/Pendulum-v0", "Pendulum-v1"]', "", "environments is missing from [sweep]"),
         ('"Pendulum-v1"', '"CartPole-v1"', "CartPole-v1 has Discrete(2) actions"),

@@ -9,35 +9,41 @@ import gymnasium
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents.algorithm import algorithm
-from optac.agents.settings import CRFFSACSettings, SACSettings, choose
+from optac import registry
+from optac.agents import crffsac, sac
+from optac.agents.record import AgentRecord, Given, record_of
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.compiled import compiled
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import Progress
 from optac.agents.training.store import learner_of
-from optac.agents.training.threads import limit_threads
 from optac.environments import make
 from optac.errors import InvalidInput
+from optac.settings import read
+from optac.threads import limit_threads
 
 Made = TypeVar("Made", bound="Agent")
 
 
 class Agent:
-    """What every agent can do; `SAC` and `CRFFSAC` say by which formulas."""
+    """Any agent, by its name, its module or its record: `optac.Agent("Hopper-v5", agent=my_module)`."""
 
-    names: ClassVar[tuple[str, ...]]
-    settings_type: ClassVar[type[SACSettings]]
+    names: ClassVar[tuple[str, ...]] = ()
+    """the agents that the class loads; none named means any"""
 
-    def __init__(self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
+    def __init__(
+        self, env: Env | str, *, agent: Given = "crffsac", seed: int = 0, threads: int = 1, **settings: Any
+    ) -> None:
         """An untrained agent for `env`, an id or a Gymnasium environment; unknown settings are refused."""
         limit_threads(threads)
-        self.settings = choose(self.settings_type, settings)
+        record = record_of(agent)
+        self.settings = record.choose(settings)
         self.rows: list[Row] = []
         self._given_env = env
-        self._learner = begin(algorithm(self.settings), _opened(env), seed)
+        self._learner = begin(compiled(record, self.settings), _opened(env), seed)
         self._generator = np.random.default_rng(seed)
 
     @property
@@ -85,7 +91,7 @@ class Agent:
             )
         policy = self._learner.policy
         action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
-        return self._learner.actions.to_env(action), None
+        return policy.to_env(action), None
 
     def save(self, path: Path | str, *, replay: bool = True) -> None:
         """Write the agent to the folder `path`; loaded again, it goes on as if it had not been.
@@ -102,54 +108,89 @@ class Agent:
 
     def export(self, file: Path | str) -> None:
         """Write the deterministic policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
-        self._learner.export(Path(file))
+        self._learner.policy.save(file)
 
     @classmethod
-    def load(cls: type[Made], path: Path | str, env: Env | str | None = None, *, threads: int = 1) -> Made:
-        """The agent that was saved; `env` is needed where it was made for an environment without an id."""
+    def load(
+        cls: type[Made],
+        path: Path | str,
+        env: Env | str | None = None,
+        *,
+        agent: Given | None = None,
+        threads: int = 1,
+    ) -> Made:
+        """The agent that was saved.
+
+        `env` is needed where it was made for an environment without an id, `agent` where it has no registered name.
+        """
         limit_threads(threads)
         _refuse_run(Path(path))
         found = checkpoint.load(Path(path))
         with checkpoint.read_as_ours(found):
-            chosen_env = cls._environment(found, env)
+            record = cls._record(found, agent)
+            chosen_env = _environment(found, env)
         opened = _opened(chosen_env)
         with checkpoint.read_as_ours(found):
-            agent = cls.__new__(cls)
-            agent.settings = choose(cls.settings_type, found.meta["settings"])
-            agent.rows = list(found.meta["rows"])
-            agent._given_env = chosen_env
-            agent._generator = np.random.default_rng(0)
-            agent._generator.bit_generator.state = found.meta["predictions"]
-        agent._learner = learner_of(found, algorithm(agent.settings), opened)
-        return agent
+            made = cls.__new__(cls)
+            made.settings = record.choose(found.meta["settings"])
+            made.rows = list(found.meta["rows"])
+            made._given_env = chosen_env
+            made._generator = np.random.default_rng(0)
+            made._generator.bit_generator.state = found.meta["predictions"]
+        made._learner = learner_of(found, compiled(record, made.settings), opened)
+        return made
 
     @classmethod
-    def _environment(cls, found: Checkpoint, given: Env | str | None) -> Env | str:
-        """The environment to load into; refuses an agent of another class."""
-        name, saved = found.meta["agent"], found.meta["env"]
-        if name not in (*SAC.names, *CRFFSAC.names) or not isinstance(saved, (str, type(None))):
-            raise ValueError(f"agent {name!r}, env {saved!r}")
-        if name not in cls.names:
-            right = "SAC" if name in SAC.names else "CRFFSAC"
+    def _record(cls, found: Checkpoint, given: Given | None) -> AgentRecord:
+        """The record of a saved agent; refuses one of another class, and imports nothing that only the file names."""
+        name = found.meta["agent"]
+        if not isinstance(name, str):
+            raise ValueError(f"agent {name!r}")
+        if cls.names and name not in cls.names:
+            right = next((kind.__name__ for kind in Agent.__subclasses__() if name in kind.names), "Agent")
             raise InvalidInput(f"{found.path} holds a {name} agent; load it with optac.{right}.load")
-        chosen = given if given is not None else saved
-        if chosen is None:
-            raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
-        return chosen
+        if given is None and name not in registry.entries("agent"):
+            raise InvalidInput(
+                f"{found.path} holds a {name} agent, which is no registered name; pass its module or record as agent="
+            )
+        record = record_of(name if given is None else given)
+        if record.name != name:
+            raise InvalidInput(
+                f"{found.path} holds a {name} agent, not {record.name}; pass that one as agent="
+            )
+        return record
 
 
 class SAC(Agent):
     """Soft actor-critic."""
 
-    names = ("sac",)
-    settings_type = SACSettings
+    names = (sac.AGENT.name,)
+
+    def __init__(self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
+        super().__init__(env, agent=sac.AGENT, seed=seed, threads=threads, **settings)
 
 
 class CRFFSAC(Agent):
     """Soft actor-critic on features φ(s, a) that predict the next state; `bonus=True` adds the bonus."""
 
-    names = ("crffsac", "crffsac-bonus")
-    settings_type = CRFFSACSettings
+    names = (crffsac.AGENT.name, crffsac.WITH_BONUS.name)
+
+    def __init__(
+        self, env: Env | str, *, bonus: bool = False, seed: int = 0, threads: int = 1, **settings: Any
+    ) -> None:
+        record = crffsac.WITH_BONUS if read("bonus", bonus, bool) else crffsac.AGENT
+        super().__init__(env, agent=record, seed=seed, threads=threads, **settings)
+
+
+def _environment(found: Checkpoint, given: Env | str | None) -> Env | str:
+    """The environment to load a saved agent into."""
+    saved = found.meta["env"]
+    if not isinstance(saved, (str, type(None))):
+        raise ValueError(f"env {saved!r}")
+    chosen = given if given is not None else saved
+    if chosen is None:
+        raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
+    return chosen
 
 
 def _refuse_run(path: Path) -> None:

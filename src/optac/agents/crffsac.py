@@ -10,8 +10,10 @@ is SAC's, as in the paper's experiments, not the softmax of summed critics of it
 """
 
 import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -29,9 +31,49 @@ from optac.agents.parts.features import (
     transition_model,
 )
 from optac.agents.parts.networks import MLP, each, ensemble, mlp, towards
-from optac.agents.parts.soft_actor_critic import SoftState, Transitions, adam_step, soft_state, soft_update
+from optac.agents.parts.soft_actor_critic import (
+    SoftState,
+    Transitions,
+    Views,
+    adam_step,
+    soft_parts,
+    soft_state,
+    soft_update,
+)
 from optac.agents.parts.statistics import Statistics
-from optac.agents.settings import CRFFSACSettings
+from optac.agents.record import AgentRecord, Block
+from optac.agents.settings import AgentSettings
+from optac.settings import setting
+
+
+@dataclass(frozen=True)
+class Settings(AgentSettings):
+    """Settings of cRFFSAC: the shared ones, φ's and the bonus's."""
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "default": {},
+        "paper": {**AgentSettings.PRESETS["paper"], "feature_steps": 4},
+    }
+
+    bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
+    feature_width: int = setting(256, "dimension of φ", least=1)
+    feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
+    feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
+    feature_copy_rate: float = setting(
+        0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
+    )
+    head: Literal["mlp", "fourier"] = setting(
+        "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
+    )
+    fourier_bandwidth: float = setting(3.0, "standard deviation of Wφ per unit of φ's rms", least=0.0)
+    bonus_scale: float = setting(1.0, "largest bonus, in standard deviations of the reward", least=0.0)
+    bonus_alpha: float = setting(1.0, "α in min(α‖φ‖_Λ⁻¹, 1)", least=0.0)
+    bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)
+    bonus_every: int = setting(1_000, "steps between two rebuildings of Λ", least=1)
+    bonus_samples: int = setting(10_000, "transitions that Λ is rebuilt from, scaled to all", least=1)
+
+
+FeatureLoss = Callable[[TransitionModel, Transitions, Statistics], Float[Array, ""]]
 
 
 class State(SoftState):
@@ -56,7 +98,7 @@ class Info(NamedTuple):
     bonus_mean: Float[Array, "*updates"]
 
 
-def init(settings: CRFFSACSettings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
+def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     """Fresh networks for observations of size `obs` and actions of size `act`."""
     key, key_actor, key_critic, key_model, key_fourier = jax.random.split(key, 5)
     w, d = settings.width, settings.feature_width
@@ -75,10 +117,15 @@ def init(settings: CRFFSACSettings, obs: int, act: int, *, key: PRNGKeyArray) ->
 
 
 def update(
-    settings: CRFFSACSettings, state: State, batches: Transitions, statistics: Statistics
+    settings: Settings,
+    state: State,
+    batches: Transitions,
+    statistics: Statistics,
+    *,
+    loss: FeatureLoss = next_state_loss,
 ) -> tuple[State, Info]:
     """One step of φ for each of `batches`, then one of critics, actor, temperature, targets on the last."""
-    model, model_optimiser, feature_loss = _learn_features(settings, state, batches, statistics)
+    model, model_optimiser, feature_loss = _learn_features(settings, state, batches, statistics, loss)
     slow_phi = towards(state.slow_phi, model.phi, settings.feature_copy_rate)
 
     batch = jax.tree.map(lambda x: x[-1], batches)
@@ -86,14 +133,30 @@ def update(
     phi = embed(batch.obs, batch.action)
     bonus = _bonus(settings, state, phi)
     reward = batch.reward + settings.bonus_scale * statistics.reward_std * bonus
-    head = partial(q_values, fourier=state.fourier)
-    state, info = soft_update(settings, state, batch, reward, phi, embed=embed, head=head)
+    views = Views(embed, partial(q_values, fourier=state.fourier))
+    state, info = soft_update(settings, state, batch, views, reward=reward, x=phi)
     state = dataclasses.replace(state, model=model, slow_phi=slow_phi, model_optimiser=model_optimiser)
     return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
 
 
+def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
+    """The state with Λ rebuilt, where learning begins and where a multiple of `bonus_every` was passed.
+
+    From all of replay, or from a sample that stands for it; always of the same size, so that nothing compiles twice.
+    """
+    every, before = settings.bonus_every, block.before
+    if block.step // every == before // every and before != settings.learning_starts - 1:
+        return state
+    held, room = len(block.replay), settings.bonus_samples
+    slots = np.arange(held) if held <= room else block.generator.integers(0, held, room)
+    rows = block.replay.at(np.resize(slots, room))
+    weight = np.full(room, held / len(slots), np.float32)
+    weight[len(slots) :] = 0.0
+    return rebuild_covariance(settings, state, rows.obs, rows.action, weight)
+
+
 def rebuild_covariance(
-    settings: CRFFSACSettings,
+    settings: Settings,
     state: State,
     obs: Float[np.ndarray, "batch obs"],
     action: Float[np.ndarray, "batch act"],
@@ -116,19 +179,36 @@ def q_values(
 
 
 def _learn_features(
-    settings: CRFFSACSettings, state: State, batches: Transitions, statistics: Statistics
+    settings: Settings, state: State, batches: Transitions, statistics: Statistics, loss_of: FeatureLoss
 ) -> tuple[TransitionModel, optax.OptState, Float[Array, ""]]:
     model, optimiser = state.model, state.model_optimiser
     for i in range(settings.feature_steps):
         batch = jax.tree.map(lambda x, i=i: x[i], batches)
-        loss, gradient = jax.value_and_grad(next_state_loss)(model, batch, statistics)
+        loss, gradient = jax.value_and_grad(loss_of)(model, batch, statistics)
         model, optimiser = adam_step(gradient, model, optimiser, learning_rate=settings.feature_learning_rate)
     return model, optimiser, loss
 
 
-def _bonus(
-    settings: CRFFSACSettings, state: State, phi: Float[Array, "batch feature"]
-) -> Float[Array, " batch"]:
+def _bonus(settings: Settings, state: State, phi: Float[Array, "batch feature"]) -> Float[Array, " batch"]:
     if state.inverse_root is None:
         return jnp.zeros(phi.shape[0])
     return elliptical_bonus(phi, state.inverse_root, alpha=settings.bonus_alpha)
+
+
+AGENT = AgentRecord(
+    name="crffsac",
+    summary="its critic on features that predict the next state",
+    settings=Settings,
+    init=init,
+    update=update,
+    fixed={"bonus": False},
+    batches=lambda settings: settings.feature_steps,
+    trained=lambda state: {"φ": (state.model, state.model_optimiser), **soft_parts(state)},
+)
+WITH_BONUS = dataclasses.replace(
+    AGENT,
+    name="crffsac-bonus",
+    summary="the same with the elliptical bonus in the critic's target",
+    fixed={"bonus": True},
+    between_blocks=rebuild_when_due,
+)

@@ -13,12 +13,13 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from optac.agents.parts.networks import MLP, each, ensemble, mlp
 from optac.agents.parts.soft_actor_critic import SoftInfo as Info
 from optac.agents.parts.soft_actor_critic import SoftState as State
-from optac.agents.parts.soft_actor_critic import Transitions, soft_state, soft_update
+from optac.agents.parts.soft_actor_critic import Transitions, Views, soft_state, soft_update
 from optac.agents.parts.statistics import Statistics
-from optac.agents.settings import SACSettings
+from optac.agents.record import AgentRecord
+from optac.agents.settings import AgentSettings as Settings
 
 
-def init(settings: SACSettings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
+def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     """Fresh networks for observations of size `obs` and actions of size `act`."""
     key, key_actor, key_critic = jax.random.split(key, 3)
     w = settings.width
@@ -28,12 +29,11 @@ def init(settings: SACSettings, obs: int, act: int, *, key: PRNGKeyArray) -> Sta
 
 
 def update(
-    settings: SACSettings, state: State, batches: Transitions, statistics: Statistics
+    settings: Settings, state: State, batches: Transitions, statistics: Statistics
 ) -> tuple[State, Info]:
     """One step of critics, actor, temperature and target; `batches` has one batch along its first axis."""
     batch = jax.tree.map(lambda x: x[-1], batches)
-    x = joined(batch.obs, batch.action)
-    return soft_update(settings, state, batch, batch.reward, x, embed=joined, head=q_values)
+    return soft_update(settings, state, batch, Views(joined, q_values))
 
 
 def joined(
@@ -46,3 +46,12 @@ def joined(
 def q_values(critic: MLP, x: Float[Array, "batch inputs"]) -> Float[Array, "critic batch"]:
     """Q_c(s, a) for each critic c."""
     return each(critic, x)[..., 0]
+
+
+AGENT = AgentRecord(
+    name="sac",
+    summary="soft actor-critic, the baseline",
+    settings=Settings,
+    init=init,
+    update=update,
+)

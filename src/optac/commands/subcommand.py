@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,6 +12,13 @@ from optac.errors import unknown_name
 
 class Parser(argparse.ArgumentParser):
     """argparse with our one-line errors, the nearest name first where a name is wrong."""
+
+    more_help: Callable[[], str] | None = None
+    """the end of the help, made when it is asked for"""
+
+    def format_help(self) -> str:
+        end = "" if self.more_help is None else self.more_help() + "\n"
+        return super().format_help() + end
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -32,14 +40,12 @@ def add_command(
     presets: str | None = None,
     out: str = "where to write (default: runs/<id>)",
     out_name: str = "DIR",
-) -> argparse.ArgumentParser:
+) -> Parser:
     """A subcommand with the options every subcommand has; with `presets`, their names, also --preset and --set.
 
     `out` says what --out is for.
     """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help, description=help[0].upper() + help[1:]
-    )
+    parser: Parser = commands.add_parser(name, help=help, description=help[0].upper() + help[1:])
     parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
     everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)

@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from optac.agents.settings import CRFFSACSettings, describe
 from optac.commands.subcommand import add_command, notice, print_json, write_answer
 from optac.errors import InvalidInput
+
+DEFAULT_AGENT = "crffsac"
 
 
 def add_train(commands: Any) -> None:
@@ -21,15 +22,18 @@ def add_train(commands: Any) -> None:
         "  optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2\n"
         "  optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3\n"
         "  optac train my_envs:my/Crane-v0 --steps 50000        imports my_envs first, which registers the id\n\n"
-        "settings, as in --set batch_size=256:\n" + _listed_settings()
     )
+    parser.more_help = _listed_settings
     parser.add_argument(
         "environment",
         metavar="ENVIRONMENT",
         help="a Gymnasium id with Box observations and bounded Box actions",
     )
     parser.add_argument(
-        "--agent", default="crffsac", metavar="AGENT", help="sac, crffsac (default) or crffsac-bonus"
+        "--agent",
+        default=DEFAULT_AGENT,
+        metavar="AGENT",
+        help=f"a name from `optac list`, or package.module (default: {DEFAULT_AGENT})",
     )
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
     parser.add_argument("--seed", type=int, default=0, help="the agent's seed (default: 0)")
@@ -37,9 +41,12 @@ def add_train(commands: Any) -> None:
 
 
 def _listed_settings() -> str:
-    chosen_otherwise = ("preset", "bonus")  # by --preset and by --agent
-    rows = [row for row in describe(CRFFSACSettings) if row[0] not in chosen_otherwise]
-    return "\n".join(f"  {name:22} {text} [{default}]" for name, default, text in rows)
+    from optac.agents.record import record_of
+
+    agent = record_of(DEFAULT_AGENT)
+    rows = [row for row in agent.settings.described() if row[0] not in ("preset", *agent.fixed)]
+    lines = [f"  {name:22} {text} [{default}]" for name, default, text in rows]
+    return "\n".join([f"settings of {agent.name}, as in --set batch_size=256:", *lines])
 
 
 def add_resume(commands: Any) -> None:
@@ -75,14 +82,14 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    from optac.agents.catalogue import settings_of
-    from optac.agents.training.threads import limit_threads
+    from optac.agents.record import record_of
     from optac.settings import assignments
+    from optac.threads import limit_threads
 
     settings: dict[str, Any] = assignments(arguments.settings, "setting")
     if arguments.preset:
         settings["preset"] = arguments.preset
-    settings_of(arguments.agent, settings)
+    record_of(arguments.agent).choose(settings)
     limit_threads(arguments.threads)
     from optac.runs.training import train
 
@@ -113,7 +120,7 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 
 def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
-    from optac.agents.training.threads import limit_threads
+    from optac.threads import limit_threads
 
     limit_threads(arguments.threads)
     resume = kind.resume()
@@ -157,7 +164,7 @@ def _run_training(arguments: argparse.Namespace, run: Any) -> int:
 
 
 def _eval(arguments: argparse.Namespace) -> None:
-    from optac.agents.training.threads import limit_threads
+    from optac.threads import limit_threads
 
     limit_threads(1)
     from optac.commands.train_output import show_training

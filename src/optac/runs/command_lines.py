@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from optac.agents.catalogue import settings_of
 from optac.errors import InvalidInput
 
 
@@ -25,9 +24,11 @@ def train_command(config: Mapping[str, Any]) -> str:
 
 def changed_settings(agent: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that differ from the preset's; all of them where this version does not know them."""
-    given = {name: value for name, value in settings.items() if name not in ("preset", "bonus")}
+    from optac.agents.record import record_of
+
+    given = {name: value for name, value in settings.items() if name != "preset"}
     try:
-        usual = asdict(settings_of(agent, {"preset": settings.get("preset", "default")}))
+        usual = asdict(record_of(agent).choose({"preset": settings.get("preset", "default")}))
     except InvalidInput:
         return given
     return {name: value for name, value in given.items() if name not in usual or usual[name] != value}

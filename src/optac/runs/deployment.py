@@ -5,8 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from optac.environments.video import record
 from optac.runs.training import open_learner
 
@@ -16,7 +14,7 @@ Notice = Callable[[str], None]
 def export_policy(run: Path, file: Path, *, on_notice: Notice = print) -> dict[str, Any]:
     """Write the deterministic policy of a run's newest sound checkpoint to `file`, an .npz for numpy alone."""
     _, config, learner = open_learner(run, on_notice)
-    learner.export(file)
+    learner.policy.save(file)
     return _about(config, learner) | {"policy": str(file)}
 
 
@@ -25,7 +23,7 @@ def film(run: Path, file: Path, *, seed: int = 0, on_notice: Notice = print) -> 
     _, config, learner = open_learner(run, on_notice)
 
     def act(observation: Any) -> Any:
-        return learner.actions.to_env(learner.policy.mode(np.asarray(observation, np.float32)))
+        return learner.policy(observation)
 
     made = record(config["environment"], act, file, seed=seed)
     return _about(config, learner) | asdict(made) | {"file": str(made.file)}

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from optac.agents.algorithm import Algorithm, algorithm
-from optac.agents.catalogue import settings_of
+from optac.agents.record import record_of
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.evaluation import evaluate as play
 from optac.agents.training.learner import Learner
 from optac.agents.training.loop import Row
@@ -148,7 +148,7 @@ def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpo
         return
     with checkpoint.read_as_ours(found):
         then = {"agent": found.meta["agent"], "seed": found.meta["seed"], **found.meta["settings"]}
-    now = {"agent": config["agent"], "seed": config["seed"], **config["settings"]}
+    now = {"agent": record_of(config["agent"]).name, "seed": config["seed"], **config["settings"]}
     for name in then.keys() & now.keys():
         if then[name] != now[name]:
             raise RunFailed(
@@ -157,8 +157,9 @@ def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpo
             )
 
 
-def _chosen(config: Mapping[str, Any]) -> Algorithm:
-    return algorithm(settings_of(config["agent"], config["settings"]))
+def _chosen(config: Mapping[str, Any]) -> CompiledAgent:
+    record = record_of(config["agent"])
+    return compiled(record, record.choose(config["settings"]))
 
 
 def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:

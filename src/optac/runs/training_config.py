@@ -1,10 +1,9 @@
-"""Everything that determines a training run, as config.json holds it; loads no JAX."""
+"""Everything that determines a training run, as config.json holds it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from optac.agents.catalogue import settings_of
 from optac.errors import InvalidInput
 from optac.runs.identity import run_id
 from optac.settings import changed
@@ -14,6 +13,8 @@ def training_config(
     environment: str, agent: str, *, steps: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The configuration with its full settings; bad input is refused."""
+    from optac.agents.record import record_of
+
     if steps < 1:
         raise InvalidInput(f"steps={steps} must be at least 1")
     if seed < 0:
@@ -24,14 +25,16 @@ def training_config(
         "environment": environment,
         "steps": steps,
         "seed": seed,
-        "settings": asdict(settings_of(agent, settings)),
+        "settings": asdict(record_of(agent).choose(settings)),
     }
 
 
 def training_id(config: Mapping[str, Any]) -> str:
     """The readable name of a run with this configuration, however far it goes."""
+    from optac.agents.record import record_of
+
     agent, preset = config["agent"], config["settings"]["preset"]
-    usual = settings_of(agent, {"preset": preset})
+    usual = record_of(agent).choose({"preset": preset})
     determining = changed(config["settings"], asdict(usual), type(usual))
     if preset != "default":
         determining["preset"] = preset

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from types import FrameType
 from typing import Any
 
-from optac.agents.algorithm import Algorithm
 from optac.agents.training import snapshot
 from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row
@@ -29,7 +29,7 @@ from optac.runs.training_result import TrainingResult
 def run(
     folder: RunFolder,
     config: Mapping[str, Any],
-    chosen: Algorithm,
+    chosen: CompiledAgent,
     env: Env,
     found: Checkpoint | None,
     *,

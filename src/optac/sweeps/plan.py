@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optac.agents.catalogue import AGENTS, settings_of
 from optac.errors import InvalidInput, unknown_name
-from optac.registry import add_paths, find, ours
+from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
 from optac.settings import assignments, read
@@ -111,6 +110,7 @@ def training_sweep(
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     """Environments outermost, then seeds, so that the agents of one comparison advance together."""
+    from optac.agents.record import record_of
     from optac.environments import check_environment, make
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
@@ -119,13 +119,12 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
         raise InvalidInput(
             "steps is missing from [sweep]; say how many every run takes, as in steps = 200000"
         )
-    for agent in agents:
-        if agent not in AGENTS:
-            raise unknown_name("agent", agent, AGENTS)
-    variants = {agent: list(_variants(settings, agent, agents, AGENTS)) for agent in agents}
+    records = {agent: record_of(agent) for agent in agents}
+    known = entries("agent")
+    variants = {agent: list(_variants(settings, agent, agents, known)) for agent in agents}
     for agent, own in variants.items():
         for variant in own:
-            settings_of(agent, variant)
+            records[agent].choose(variant)
     for environment in environments:
         env = make(environment)
         check_environment(env)

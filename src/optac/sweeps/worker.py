@@ -99,7 +99,7 @@ def attempt(task: Task) -> Outcome:
 
 
 def _run(task: Task, note: Callable[[str], None]) -> None:
-    from optac.agents.training.threads import limit_threads
+    from optac.threads import limit_threads
 
     limit_threads(1)
     add_paths(task.paths)

@@ -1,26 +1,33 @@
 """Soft actor-critic's formulas and the update they make up, which every agent here shares.
 
 Haarnoja et al., arXiv 1812.05905v2. The critics are a leading axis, their minimum is taken where the paper
-takes it, and nothing here knows what the critics see: an agent says it by `embed` and `head`.
+takes it, and nothing here knows what the networks see: an agent says it by its `Views`.
 """
 
 import dataclasses
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.networks import MLP, towards
-from optac.agents.settings import SACSettings
+from optac.agents.settings import AgentSettings
 
 Batch = Float[Array, "batch _"]
-Embed = Callable[[Batch, Batch], Batch]
-Head = Callable[[MLP, Batch], Float[Array, "critic batch"]]
+
+
+class Views(NamedTuple):
+    """What the networks see: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
+
+    critic: Callable[[Batch, Batch], Batch]
+    head: Callable[[MLP, Batch], Float[Array, "critic batch"]]
+    actor: Callable[[Batch], Batch] = lambda obs: obs
 
 
 class Transitions(NamedTuple):
@@ -67,7 +74,7 @@ class SoftInfo(NamedTuple):
 State = TypeVar("State", bound=SoftState)
 
 
-def soft_state(settings: SACSettings, actor: MLP, critic: MLP, *, key: PRNGKeyArray) -> SoftState:
+def soft_state(settings: AgentSettings, actor: MLP, critic: MLP, *, key: PRNGKeyArray) -> SoftState:
     """Fresh optimisers, targets and temperature for these networks."""
     adam = optax.adam(settings.learning_rate)
     log_temperature = jnp.log(jnp.float32(settings.initial_temperature))
@@ -85,42 +92,82 @@ def soft_state(settings: SACSettings, actor: MLP, critic: MLP, *, key: PRNGKeyAr
 
 
 def soft_update(
-    settings: SACSettings,
+    settings: AgentSettings,
     state: State,
     batch: Transitions,
+    views: Views,
+    *,
+    reward: Float[Array, " batch"] | None = None,
+    x: Batch | None = None,
+) -> tuple[State, SoftInfo]:
+    """One step of critics, target, actor and temperature.
+
+    `reward` is the one to learn from where it is not the batch's; `x` is views.critic(s, a) where the caller has it.
+    """
+    key, key_next, key_actor = jax.random.split(state.key, 3)
+    reward = batch.reward if reward is None else reward
+    x = views.critic(batch.obs, batch.action) if x is None else x
+    temperature = jnp.exp(state.log_temperature)
+    state, loss_critic, q_mean = critic_step(settings, state, batch, views, reward, x, key=key_next)
+    state, loss_actor, entropy = actor_step(settings, state, batch, views, key=key_actor)
+    info = SoftInfo(loss_critic, loss_actor, temperature, entropy, q_mean)
+    return dataclasses.replace(state, key=key), info
+
+
+def critic_step(
+    settings: AgentSettings,
+    state: State,
+    batch: Transitions,
+    views: Views,
     reward: Float[Array, " batch"],
     x: Batch,
     *,
-    embed: Embed,
-    head: Head,
-) -> tuple[State, SoftInfo]:
-    """One step of critics, actor, temperature and target, where the critics see x = embed(s, a).
-
-    `x` is the batch's own (s, a) embedded, and head(critic, x) is Q_c for each critic c.
-    """
-    key, key_next, key_actor = jax.random.split(state.key, 3)
-    temperature = jnp.exp(state.log_temperature)
-    rate = settings.learning_rate
-
-    next_action, next_log_probability = squashed_gaussian.sample(state.actor, batch.next_obs, key=key_next)
-    next_values = head(state.target_critic, embed(batch.next_obs, next_action))
+    key: PRNGKeyArray,
+) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
+    """One step of the critics, and of their target where it is due; their loss and mean value."""
+    next_action, next_log_probability = squashed_gaussian.sample(
+        state.actor, views.actor(batch.next_obs), key=key
+    )
     target = soft_target(
-        reward, batch.terminated, next_values, next_log_probability, temperature, discount=settings.discount
+        reward,
+        batch.terminated,
+        views.head(state.target_critic, views.critic(batch.next_obs, next_action)),
+        next_log_probability,
+        jnp.exp(state.log_temperature),
+        discount=settings.discount,
     )
 
     def of_critic(critic: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        values = head(critic, x)
+        values = views.head(critic, x)
         return critic_loss(values, target), jnp.mean(values)
 
-    (loss_critic, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
-    critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=rate)
+    (loss, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
+    critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=settings.learning_rate)
+    updates = state.updates + 1
+    moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
+    next_state = dataclasses.replace(
+        state,
+        critic=critic.parameters,
+        target_critic=towards(state.target_critic, critic.parameters, moved),
+        critic_optimiser=critic.state,
+        updates=updates,
+    )
+    return next_state, loss, q_mean
+
+
+def actor_step(
+    settings: AgentSettings, state: State, batch: Transitions, views: Views, *, key: PRNGKeyArray
+) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
+    """One step of actor and temperature; the actor's loss and entropy."""
+    temperature = jnp.exp(state.log_temperature)
+    rate = settings.learning_rate
 
     def of_actor(actor: MLP) -> tuple[Float[Array, ""], Float[Array, " batch"]]:
-        action, log_probability = squashed_gaussian.sample(actor, batch.obs, key=key_actor)
-        values = head(critic.parameters, embed(batch.obs, action))
+        action, log_probability = squashed_gaussian.sample(actor, views.actor(batch.obs), key=key)
+        values = views.head(state.critic, views.critic(batch.obs, action))
         return actor_loss(values, log_probability, temperature), log_probability
 
-    (loss_actor, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
+    (loss, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
     actor = adam_step(gradient, state.actor, state.actor_optimiser, learning_rate=rate)
 
     entropy_wanted = target_entropy(settings.target_entropy, batch.action.shape[-1])
@@ -128,22 +175,29 @@ def soft_update(
     log_temperature = adam_step(
         gradient, state.log_temperature, state.temperature_optimiser, learning_rate=rate
     )
-
-    updates = state.updates + 1
-    moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
     next_state = dataclasses.replace(
         state,
         actor=actor.parameters,
-        critic=critic.parameters,
-        target_critic=towards(state.target_critic, critic.parameters, moved),
         log_temperature=log_temperature.parameters,
         actor_optimiser=actor.state,
-        critic_optimiser=critic.state,
         temperature_optimiser=log_temperature.state,
-        updates=updates,
-        key=key,
     )
-    return next_state, SoftInfo(loss_critic, loss_actor, temperature, -jnp.mean(log_probability), q_mean)
+    return next_state, loss, -jnp.mean(log_probability)
+
+
+def soft_parts(state: SoftState) -> dict[str, PyTree[Array]]:
+    """What gradients move, networks with their optimisers, by the name that a message gives them."""
+    return {
+        "critic": (state.critic, state.critic_optimiser),
+        "actor": (state.actor, state.actor_optimiser),
+        "temperature": (state.log_temperature, state.temperature_optimiser),
+    }
+
+
+def soft_policy(settings: AgentSettings, state: SoftState, statistics: object) -> Mapping[str, Any]:
+    """The actor as a numpy policy's layers."""
+    arrays = jax.device_get([(layer.weight, layer.bias) for layer in state.actor.layers])
+    return {"layers": tuple((np.array(w), np.array(b)) for w, b in arrays), "activation": "elu"}
 
 
 def soft_target(

@@ -7,9 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from optac.agents.parts.networks import MLP
-
-LOG_STD_LOWEST = -5.0
-LOG_STD_HIGHEST = 2.0
+from optac.numpy_policy import LOG_STD_HIGHEST, LOG_STD_LOWEST
 
 
 def gaussian(actor: MLP, obs: Float[Array, "batch obs"]) -> tuple[Float[Array, "batch act"], ...]:

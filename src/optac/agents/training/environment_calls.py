@@ -1,37 +1,17 @@
 """Calls into an environment, which is not our code: none takes forever, and what it answers is checked."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
 from jaxtyping import Float
 
-from optac import numpy_policy
 from optac.agents.training.deadline import deadline
 from optac.errors import RunFailed
 
 Env = gymnasium.Env[Any, Any]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
-
-
-@dataclass(frozen=True)
-class ActionScale:
-    """The affine map from [−1, 1] to an action box."""
-
-    low: Float[np.ndarray, " act"]
-    high: Float[np.ndarray, " act"]
-
-    @classmethod
-    def of(cls, box: Box) -> "ActionScale":
-        """The map onto `box`."""
-        return cls(box.low, box.high)
-
-    def to_env(self, action: Float[np.ndarray, "*batch act"]) -> Float[np.ndarray, "*batch act"]:
-        """`action` in the environment's unit, as an exported policy maps it too."""
-        return numpy_policy.to_box(action, self.low, self.high)
 
 
 def stepped(

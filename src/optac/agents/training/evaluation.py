@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents.training.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
-from optac.agents.training.host_policy import HostPolicy
+from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
 from optac.agents.training.learner import stream_seed
 from optac.environments import check_environment
+from optac.numpy_policy import Policy
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Evaluation:
 
 
 def evaluate(
-    policy: HostPolicy,
+    policy: Policy,
     make_env: Callable[[], Env],
     *,
     episodes: int,
@@ -51,25 +51,21 @@ def evaluate(
     """Play `episodes` with tanh(mean), in a fresh environment under seeds that `seed` and `place` name."""
     env = make_env()
     try:
-        _, box = check_environment(env)
-        scale = ActionScale.of(box)
+        check_environment(env)
         seeds = [stream_seed(seed, "evaluation", place, i) for i in range(episodes)]
-        results = [_episode(policy, env, scale, one, step_timeout) for one in seeds]
+        results = [_episode(policy, env, one, step_timeout) for one in seeds]
     finally:
         env.close()
     return Evaluation(np.array([total for total, _ in results]), tuple(length for _, length in results))
 
 
-def _episode(
-    policy: HostPolicy, env: Env, scale: ActionScale, seed: int, step_timeout: float
-) -> tuple[float, int]:
+def _episode(policy: Policy, env: Env, seed: int, step_timeout: float) -> tuple[float, int]:
     shape = env.observation_space.shape or ()
     obs = checked_observation(restarted(env, 0, step_timeout, seed), shape, 0)
     total, length, ended = 0.0, 0, False
     while not ended:
-        action = scale.to_env(policy.mode(obs))
         obs, reward, terminated, truncated = stepped(
-            env, action, shape, length, timeout=step_timeout, what="an evaluation's step"
+            env, policy(obs), shape, length, timeout=step_timeout, what="an evaluation's step"
         )
         total += reward
         length += 1

@@ -6,7 +6,6 @@ actions are rescaled from [−1, 1] to the environment's bounds; nothing but fin
 
 from collections import deque
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,16 +13,15 @@ import numpy as np
 from gymnasium.spaces import Box
 from jaxtyping import Float
 
-from optac import numpy_policy
-from optac.agents.algorithm import Algorithm, State, fresh
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.soft_actor_critic import Transitions
 from optac.agents.parts.statistics import RunningMoments, Statistics
-from optac.agents.settings import CRFFSACSettings
-from optac.agents.training.environment_calls import ActionScale, Env, checked_observation, restarted, stepped
-from optac.agents.training.host_policy import HostPolicy
+from optac.agents.record import Block
+from optac.agents.training.compiled import CompiledAgent, State
+from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
 from optac.environments import check_environment
 from optac.errors import InvalidInput, RunFailed
+from optac.numpy_policy import Policy
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
@@ -54,7 +52,7 @@ class Episodes:
 class Learner:
     """An agent in its environment, at some step of its run."""
 
-    chosen: Algorithm
+    chosen: CompiledAgent
     env: Env
     seed: int
     state: State
@@ -70,9 +68,7 @@ class Learner:
     exact: bool = True  # to the bit the learner that was never stopped and taken up again
 
     def __post_init__(self) -> None:
-        _, box = check_environment(self.env)
-        self.actions = ActionScale.of(box)
-        self.policy = HostPolicy.of(self.state.actor)
+        self.policy = self._policy()
 
     def block_end(self, total: int) -> int:
         """The step at which the present block ends: the next multiple of its length, or the run's end."""
@@ -88,9 +84,11 @@ class Learner:
         self.next_obs_moments.add(rows.next_obs)
         self.reward_moments.add(rows.reward)
         starts = self.chosen.settings.learning_starts
-        self._rebuild_covariance(max(start, starts - 1))
+        if end >= starts:
+            self._between_blocks(max(start, starts - 1))
         if end > starts:
             self._update(end - max(start, starts))
+        self.policy = self._policy()
 
     def statistics(self) -> Statistics:
         """What the updates are told about the data."""
@@ -106,24 +104,20 @@ class Learner:
         self.info_sums, self.info_count = {}, 0
         return means
 
-    def export(self, file: Path) -> None:
-        """Write the deterministic policy to `file`, an .npz that needs numpy alone."""
-        *hidden, (weight, bias) = self.policy.layers
-        act = bias.size // 2  # the other half is the deviation's
-        numpy_policy.save(
-            file,
-            layers=[*hidden, (weight[:, :act], bias[:act])],
-            activation="elu",
-            action_low=self.actions.low,
-            action_high=self.actions.high,
-        )
+    def _policy(self) -> Policy:
+        """The actor on the host: one observation at a time, without the cost of a call into XLA."""
+        box = self.env.action_space
+        assert isinstance(box, Box)
+        record, settings = self.chosen.record, self.chosen.settings
+        parts = record.policy(settings, self.state, self.statistics())
+        return Policy(**parts, action_low=box.low, action_high=box.high)
 
     def _interact(self) -> None:
         settings = self.chosen.settings
         action = self._choose_action()
         next_obs, reward, terminated, truncated = stepped(
             self.env,
-            self.actions.to_env(action),
+            self.policy.to_env(action),
             self.observation.shape,
             self.step,
             timeout=settings.step_timeout,
@@ -143,18 +137,17 @@ class Learner:
         if not random and settings.uniform_probability > 0:
             random = self.generator.random() < settings.uniform_probability
         if random:
-            return self.generator.uniform(-1, 1, len(self.actions.low)).astype(np.float32)
+            return self.generator.uniform(-1, 1, self.policy.action_low.size).astype(np.float32)
         return self.policy.sample(self.observation, generator=self.generator)
 
     def _update(self, count: int) -> None:
         settings = self.chosen.settings
-        shape = (settings.updates_per_dispatch, getattr(settings, "feature_steps", 1), settings.batch_size)
+        shape = (settings.updates_per_dispatch, self.chosen.record.batches(settings), settings.batch_size)
         batches = Transitions(*map(jax.numpy.asarray, self.replay.draw(shape, generator=self.generator)))
         state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
         self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count)
         self.state = state
-        self.policy = HostPolicy.of(state.actor)
         self.info_count += count
         for name, column in values.items():
             self.info_sums[name] = self.info_sums.get(name, 0.0) + float(column.sum(dtype=np.float64))
@@ -175,23 +168,14 @@ class Learner:
                     "look for huge rewards or observations."
                 )
 
-    def _rebuild_covariance(self, before: int) -> None:
-        """Rebuild Λ where `bonus_every` was passed, from all of replay or a sample that stands for it."""
-        settings, rebuild = self.chosen.settings, self.chosen.rebuild_covariance
-        if rebuild is None or not isinstance(settings, CRFFSACSettings) or self.step <= before:
-            return
-        every = settings.bonus_every
-        if self.step // every == before // every and before != settings.learning_starts - 1:
-            return
-        held, room = len(self.replay), settings.bonus_samples
-        slots = np.arange(held) if held <= room else self.generator.integers(0, held, room)
-        rows = self.replay.at(np.resize(slots, room))
-        weight = np.full(room, held / len(slots), np.float32)
-        weight[len(slots) :] = 0.0
-        self.state = rebuild(self.state, rows.obs, rows.action, weight)
+    def _between_blocks(self, before: int) -> None:
+        hook = self.chosen.record.between_blocks
+        if hook is not None:
+            block = Block(before, self.step, self.replay, self.generator)
+            self.state = hook(self.chosen.settings, self.state, block)
 
 
-def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
+def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0")
@@ -203,7 +187,7 @@ def begin(chosen: Algorithm, env: Env, seed: int) -> Learner:
         chosen=chosen,
         env=env,
         seed=seed,
-        state=fresh(chosen, obs, act, key=jax.random.key(seed)),
+        state=chosen.init(obs, act, key=jax.random.key(seed)),
         replay=Replay.empty(chosen.settings.replay_capacity, obs, act),
         generator=np.random.default_rng(stream_seed(seed, "actions")),
         next_obs_moments=RunningMoments.empty((obs,)),

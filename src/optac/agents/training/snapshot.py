@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from optac.agents.algorithm import Algorithm, State, fresh
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.statistics import RunningMoments
 from optac.agents.training.checkpoint import Arrays
+from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted
 from optac.agents.training.learner import Episodes, Learner, stream_seed
 from optac.agents.training.versions import numeric_versions
@@ -30,7 +30,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         arrays |= {f"{name}/mean": moments.mean, f"{name}/squares": moments.squares}
     episodes = asdict(learner.episodes)
     meta = {
-        "agent": learner.chosen.name,
+        "agent": learner.chosen.record.name,
         "settings": asdict(learner.chosen.settings),
         "seed": learner.seed,
         "step": learner.step,
@@ -53,12 +53,14 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
     return arrays | {f"environment/{name}": array for name, array in saved.items()}, meta
 
 
-def restore(chosen: Algorithm, env: Env, arrays: Arrays, meta: Mapping[str, Any], replay: Replay) -> Learner:
+def restore(
+    chosen: CompiledAgent, env: Env, arrays: Arrays, meta: Mapping[str, Any], replay: Replay
+) -> Learner:
     """The learner that was taken; in an environment that was not, a new episode begins."""
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     seed, step = int(meta["seed"]), int(meta["step"])
-    template = fresh(chosen, obs, act, key=jax.random.key(seed))
+    template = chosen.init(obs, act, key=jax.random.key(seed))
     generator = np.random.default_rng(0)
     generator.bit_generator.state = meta["generator"]
     episodes = Episodes(**{k: v for k, v in meta["episodes"].items() if k not in ("returns", "lengths")})

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from optac.agents.algorithm import Algorithm
 from optac.agents.parts.replay import Replay, Rows
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.checkpoint import Checkpoint, Piece
+from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import Learner
 from optac.agents.training.versions import drift
@@ -48,7 +48,7 @@ class CheckpointStore:
         check()
         checkpoint.prune(self.parent)
 
-    def take_up(self, found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
+    def take_up(self, found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
         """The learner of a checkpoint. Checkpoints past it, found damaged, are put out of the way."""
         for path in checkpoint.listed(self.parent):
             if path.name > found.path.name:
@@ -68,7 +68,7 @@ def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Pie
     return [*needed, checkpoint.save_piece(folder, start, rows)]
 
 
-def learner_of(found: Checkpoint, chosen: Algorithm, env: Env) -> Learner:
+def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
     """The learner that a checkpoint holds, in `env`.
 
     Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why.

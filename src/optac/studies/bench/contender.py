@@ -39,7 +39,7 @@ def compete(name: str, environment: str, warm_up: int) -> None:
 
 
 def _agent(name: str, environment: str, warm_up: int) -> Any:
-    from optac.agents import CRFFSAC, SAC
+    from optac.agents import Agent
 
     settings = {
         "learning_starts": warm_up - UPDATES_BEFORE_TIMING,
@@ -49,18 +49,15 @@ def _agent(name: str, environment: str, warm_up: int) -> Any:
     }
     if name not in AGENTS:
         raise unknown_name("agent", name, AGENTS)
-    if name == "sac":
-        return SAC(environment, **settings)
-    return CRFFSAC(
-        environment, bonus=name == "crffsac-bonus", feature_steps=1, feature_width=WIDTH, **settings
-    )
+    features = {} if name == "sac" else {"feature_steps": 1, "feature_width": WIDTH}
+    return Agent(environment, agent=name, **settings, **features)
 
 
 def _flops_per_update(learner: Any) -> int:
     from optac.agents.parts.soft_actor_critic import Transitions
 
     settings = learner.chosen.settings
-    shape = (1, getattr(settings, "feature_steps", 1), settings.batch_size)
+    shape = (1, learner.chosen.record.batches(settings), settings.batch_size)
     batches = Transitions(*learner.replay.draw(shape, generator=np.random.default_rng(0)))
     return matmul_flops(learner.chosen.updates, learner.state, batches, learner.statistics(), 1)
 

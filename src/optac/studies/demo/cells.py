@@ -54,7 +54,7 @@ def play(out: Path, advance: Callable[[int, str], None]) -> Story:
 
 def train_shortly(out: Path, steps: int, **watching: Any) -> TrainingResult:
     """cRFFSAC brings a pendulum to rest: an evaluation every thousand steps, the first thousand random."""
-    from optac.agents.training.threads import limit_threads
+    from optac.threads import limit_threads
 
     limit_threads(1)
     from optac.runs.training import train

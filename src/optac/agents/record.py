@@ -1,0 +1,90 @@
+"""What an agent is: one record, from which training, checkpoints, exports and messages learn all they need.
+
+An agent's file exports its record as AGENT; `docs/extending.md` walks through one. `record_of` finds the record of a
+name, of a module or of itself, and is the only place that looks for one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Array, PyTree
+
+from optac import registry
+from optac.agents.parts.replay import Replay
+from optac.agents.parts.soft_actor_critic import soft_parts, soft_policy
+from optac.agents.settings import AgentSettings
+from optac.errors import InvalidInput
+
+
+class Block(NamedTuple):
+    """The steps just taken, `before` … `step` − 1 of those past the random start, and what may be learnt from."""
+
+    before: int
+    step: int
+    replay: Replay
+    generator: np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class AgentRecord:
+    """An agent by its parts. The state is a pytree of arrays; its fields' names are those in checkpoints and hashes.
+
+    What is needed: `name`, `summary` (one line), `settings` (a subclass of AgentSettings with its PRESETS),
+    `init(settings, obs, act, *, key)` for the first state, and `update(settings, state, batches, statistics)`, which is
+    compiled, for the next state and a NamedTuple of numbers; a row of metrics has the mean of each as train/<name>.
+    """
+
+    name: str
+    summary: str
+    settings: type[AgentSettings]
+    init: Callable[..., Any]
+    update: Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """settings that are this agent's name: others are refused"""
+    batches: Callable[[Any], int] = lambda settings: 1
+    """how many batches an update is given, along the first axis of its `batches`"""
+    between_blocks: Callable[[Any, Any, Block], Any] | None = None
+    """the state before the updates of a block, made on the host from (settings, state, block)"""
+    trained: Callable[[Any], Mapping[str, PyTree[Array]]] = soft_parts
+    """what gradients move, networks with their optimisers, by the name that a message gives them"""
+    policy: Callable[[Any, Any, Any], Mapping[str, Any]] = soft_policy
+    """what `numpy_policy.Policy` is made of but for the actions' bounds, from (settings, state, statistics)"""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.settings, type) and issubclass(self.settings, AgentSettings)):
+            raise InvalidInput(
+                f"the agent {self.name!r} has settings={self.settings!r}; give a subclass of AgentSettings"
+            )
+        for part in ("init", "update", "batches", "trained", "policy"):
+            if not callable(getattr(self, part)):
+                raise InvalidInput(
+                    f"the agent {self.name!r} has {part}={getattr(self, part)!r}; give a function"
+                )
+
+    def choose(self, given: Mapping[str, Any]) -> AgentSettings:
+        """The agent's full settings; what contradicts its name is refused."""
+        chosen = self.settings.choose({**self.fixed, **given})
+        for name, value in self.fixed.items():
+            if getattr(chosen, name) != value:
+                raise InvalidInput(
+                    f"{name}={getattr(chosen, name)} contradicts the agent {self.name!r}; choose the agent by its name"
+                )
+        return chosen
+
+
+Given = str | ModuleType | AgentRecord
+
+
+def record_of(agent: Given) -> AgentRecord:
+    """The record of an agent: of a registered name, of `package.module`, of a module with an AGENT, or itself."""
+    part = registry.load("agent", agent) if isinstance(agent, str) else agent
+    found = getattr(part, "AGENT", part)
+    if not isinstance(found, AgentRecord):
+        name = getattr(agent, "__name__", agent)
+        raise InvalidInput(
+            f"{name!r} is not an agent: it must be an optac.extend.AgentRecord, or have one as AGENT"
+        )
+    return found

@@ -1,0 +1,67 @@
+"""An agent with its settings filled in, and the compiled call that makes several updates."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PyTree
+
+from optac.agents.parts.soft_actor_critic import Transitions
+from optac.agents.parts.statistics import Statistics
+from optac.agents.record import AgentRecord
+from optac.agents.settings import AgentSettings
+
+State = Any
+"""The pytree that an agent's `init` makes."""
+
+
+@dataclass(frozen=True)
+class CompiledAgent:
+    """An agent's formulas with its settings filled in and compiled."""
+
+    record: AgentRecord
+    settings: AgentSettings
+    init: Callable[..., State]
+    updates: Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]
+
+
+@cache
+def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
+    """The agent with these settings; the same ones again cost no second compilation."""
+    init = jax.jit(partial(record.init, settings), static_argnums=(0, 1))
+    return CompiledAgent(record, settings, init, _several(partial(record.update, settings), record.trained))
+
+
+def _several(
+    update: Callable[[State, Transitions, Statistics], tuple[State, Any]],
+    trained: Callable[[State], Mapping[str, PyTree[Array]]],
+) -> Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]:
+    """The first `count` batches' updates in one call: the new state, each update's info, what is finite.
+
+    The number is an argument, not a shape, so that a shorter last block does not compile anew.
+    """
+
+    def updates(
+        state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
+    ) -> tuple[State, Any, dict[str, Bool[Array, ""]]]:
+        first = jax.tree.map(lambda x: x[0], batches)
+        _, shapes = jax.eval_shape(update, state, first, statistics)
+        rooms = jax.tree.map(lambda s: jnp.zeros((len(batches.reward), *s.shape), s.dtype), shapes)
+
+        def body(i: Int[Array, ""], carry: tuple[State, Any]) -> tuple[State, Any]:
+            state, infos = carry
+            state, info = update(state, jax.tree.map(lambda x: x[i], batches), statistics)
+            return state, jax.tree.map(lambda room, value: room.at[i].set(value), infos, info)
+
+        state, infos = jax.lax.fori_loop(0, count, body, (state, rooms))
+        return state, infos, {name: _finite(part) for name, part in trained(state).items()}
+
+    return jax.jit(updates)
+
+
+def _finite(tree: PyTree[Array]) -> Bool[Array, ""]:
+    """Whether all numbers are; their sum is NaN or infinite otherwise."""
+    return jnp.isfinite(sum(jnp.sum(leaf) for leaf in jax.tree.leaves(tree)))
