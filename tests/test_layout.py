@@ -16,6 +16,8 @@ ORDER = [
     ["algorithms"],
     ["environments"],
     ["agents"],
+    ["extend"],
+    ["testing"],
     ["runs"],
     ["sweeps"],
     ["report", "studies"],

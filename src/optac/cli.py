@@ -27,6 +27,7 @@ from optac.commands.subcommand import Parser, notice
 from optac.commands.sweep import add_status, add_sweep
 from optac.commands.train import add_eval, add_resume, add_train
 from optac.errors import InvalidInput, OptacError, OptacWarning, Terminated
+from optac.registry import add_paths
 
 DESCRIPTION = """\
 Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _terminate)
     try:
         with _warnings_in_a_line():
+            add_paths(arguments.path)
             return int(arguments.run(arguments) or 0)
     except InvalidInput as error:
         print(f"optac: error: {error}", file=sys.stderr)

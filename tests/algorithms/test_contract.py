@@ -1,7 +1,6 @@
-"""What every algorithm keeps: no look at the truth, the same bits for the same seed, a bill that adds up."""
+"""What our algorithms keep beyond what `optac.testing` asks of any: prices, traits, defaults that open a lock."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,45 +29,6 @@ def results(lock):
     return {name: optac.solve(lock, name, seed=3) for name in ALGORITHMS}
 
 
-class Guarded(LowRankMDP):
-    """A problem whose truth raises once it is armed."""
-
-    armed = False
-
-    def __getattribute__(self, name: str):
-        secrets = (
-            "transitions",
-            "phi",
-            "mu",
-            "optimal",
-            "values",
-            "value",
-            "facts",
-            "occupancy",
-            "simulator",
-        )
-        if name in secrets and type(self).armed:
-            raise AssertionError(f"the algorithm read {name}")
-        return super().__getattribute__(name)
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_no_algorithm_looks_at_the_truth(lock, name, monkeypatch) -> None:
-    problem = Guarded(lock.phi, lock.mu, lock.rewards, lock.initial)
-    run = prepare(problem, name, episodes=2000)
-    monkeypatch.setattr(Guarded, "armed", True)
-    assert not any(held is problem for held in vars(run.handle).values())
-    run.handle._simulator = SimpleNamespace(play=run.handle._simulator.play)
-    module = load_algorithm(name)
-    state = module.init(run.settings, run.handle)
-    for _ in range(3):
-        state, _ = module.step(run.settings, state, run.handle, run.rng)
-    if name in REWARD_FREE:
-        policy, _ = module.learnt(run.settings, state).policy_for(run.handle.rewards)
-        assert policy.shape == lock.shape
-    assert run.handle.episodes_played > 0
-
-
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_only_who_may_know_the_features_is_given_them(lock, name) -> None:
     run = prepare(lock, name)
@@ -79,16 +39,10 @@ def test_only_who_may_know_the_features_is_given_them(lock, name) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_one_seed_gives_the_same_bits(lock, results, name) -> None:
-    first, again = results[name], optac.solve(lock, name, seed=3)
-    assert first.bill == again.bill and first.gap == again.gap and first.episodes == again.episodes
-    assert np.array_equal(first.last_policy.probabilities, again.last_policy.probabilities)
-    other = optac.solve(lock, name, seed=4)
-    histories = [[{**row, "seconds": 0} for row in run.history] for run in (first, again, other)]
-    assert histories[0] == histories[1]
-    if name not in ("moffle", "spanrl"):
-        assert histories[0] != histories[2]
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if name not in ("moffle", "spanrl")])
+def test_another_seed_is_another_run(lock, name) -> None:
+    one, other = (optac.solve(lock, name, seed=seed, iterations=30) for seed in (3, 4))
+    assert [{**row, "seconds": 0} for row in one.history] != [{**row, "seconds": 0} for row in other.history]
 
 
 @pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "epsilon-greedy"])
@@ -160,17 +114,12 @@ def test_what_a_reward_free_algorithm_learns_is_there(lock, results, name) -> No
 
 
 def test_planning_for_another_reward_is_refused_where_it_means_nothing(lock, results) -> None:
-    with pytest.raises(InvalidInput, match=r"opt-ac learns for one reward; .*raffle, flambe, moffle, spanrl"):
+    with pytest.raises(InvalidInput, match=r"opt-ac learns for one reward; .* such as raffle"):
         results["opt-ac"].plan(lock.rewards)
     with pytest.raises(InvalidInput, match=r"shape \(4, 3, 3\)"):
         results["raffle"].plan(lock.rewards[:2])
     with pytest.raises(InvalidInput, match=r"\[0, 1\]; at \(h, s, a\) = "):
         results["raffle"].plan(lock.rewards + 1)
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_episodes_cap_every_algorithm(lock, name) -> None:
-    assert optac.solve(lock, name, episodes=1999).episodes <= 1999
 
 
 @pytest.mark.parametrize("name", ["flambe", "moffle", "spanrl"])

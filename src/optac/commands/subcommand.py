@@ -51,6 +51,13 @@ def add_command(
     everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     everywhere.add_argument("--quiet", action="store_true", help="no progress")
+    everywhere.add_argument(
+        "--path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with code of one's own, beside the installed packages; repeatable",
+    )
     if presets is not None:
         everywhere.add_argument(
             "--preset", default=None, metavar="NAME", help=f"the set of defaults to start from: {presets}"

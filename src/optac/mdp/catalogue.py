@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from optac import registry
 from optac.errors import InvalidInput
@@ -17,13 +17,23 @@ from optac.settings import changed, parameters_of, plain, read, read_parameters
 Problem: TypeAlias = LowRankMDP | SmoothWalk
 
 
-def make_problem(name: str | Path, **parameters: Any) -> Any:
+@runtime_checkable
+class ProblemFamily(Protocol):
+    """A function that makes a problem from keywords, each with an annotation (bool, int, float, str, a Literal) and a
+    default; `seed` draws the instance, and the same seed draws the same one."""
+
+    def __call__(self, *, seed: int = 0) -> ExactProblem:
+        """The problem, usually a LowRankMDP, whose `name` and `parameters` say what it is."""
+        ...
+
+
+def make_problem(name: str | Path | ProblemFamily, **parameters: Any) -> Any:
     """The problem of a named family, of an .npz file, or of a toy-text environment's id; `seed` draws the instance.
 
-    A family may be one's own, as `package.module:function`. A LowRankMDP, or for `smooth-walk`, whose states are
-    continuous, a SmoothWalk.
+    A family may be one's own: a function, or its location `package.module:function`. A LowRankMDP, or for
+    `smooth-walk`, whose states are continuous, a SmoothWalk.
     """
-    return described(str(name), parameters).make()
+    return described(str(name) if isinstance(name, Path) else name, parameters).make()
 
 
 @dataclass(frozen=True)
@@ -36,8 +46,11 @@ class ProblemChoice:
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
-def described(name: str, given: Mapping[str, Any]) -> ProblemChoice:
+def described(family: str | ProblemFamily, given: Mapping[str, Any]) -> ProblemChoice:
     """What a name and parameters stand for; wrong ones are refused, and nothing is made yet."""
+    if not isinstance(family, str):
+        return _of_family(getattr(family, "__name__", type(family).__name__), family, given)
+    name = family
     if name.endswith(".npz"):
         if given:
             raise InvalidInput(f"a problem from a file takes no parameters; got {', '.join(given)}")
@@ -45,12 +58,15 @@ def described(name: str, given: Mapping[str, Any]) -> ProblemChoice:
     if re.search(r"-v\d+$", name):
         return _environment(name, given)
     entry = registry.find("problem", name)
-    family = entry.load()
+    return _of_family(entry.name, entry.load(), given)
+
+
+def _of_family(name: str, family: Any, given: Mapping[str, Any]) -> ProblemChoice:
     if not callable(family) or inspect.ismodule(family):
         raise InvalidInput(
             f"{name} is not a family of problems; name a function that makes one, as package.module:function"
         )
-    usual, read_ones = parameters_of(family), read_parameters(family, given, entry.name)
+    usual, read_ones = parameters_of(family), read_parameters(family, given, name)
     if "seed" in read_ones:
         read("seed", read_ones["seed"], int, least=0)
     missing = [one for one, default in {**usual, **read_ones}.items() if default is inspect.Parameter.empty]
@@ -63,7 +79,7 @@ def described(name: str, given: Mapping[str, Any]) -> ProblemChoice:
             raise InvalidInput(f"{name} made {type(made).__name__}, which is no problem; return a LowRankMDP")
         return made
 
-    return ProblemChoice(entry.name, make, {**usual, **read_ones}, changed(read_ones, usual))
+    return ProblemChoice(name, make, {**usual, **read_ones}, changed(read_ones, usual))
 
 
 def _environment(name: str, given: Mapping[str, Any]) -> ProblemChoice:

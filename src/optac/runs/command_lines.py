@@ -19,7 +19,7 @@ def train_command(config: Mapping[str, Any]) -> str:
     words += ["--steps", config["steps"], "--seed", config["seed"]]
     if preset != "default":
         words += ["--preset", preset]
-    return _line(words + _assignments(changed_settings(config["agent"], settings)))
+    return _line(words + _assignments(changed_settings(config["agent"], settings)) + _paths(config))
 
 
 def changed_settings(agent: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def solve_command(config: Mapping[str, Any]) -> str:
     for name in ("iterations", "episodes"):
         if config.get(name) is not None:
             words += [f"--{name}", config[name]]
-    return _line(words + _preset(config) + _assignments(config.get("settings", {})))
+    return _line(words + _preset(config) + _assignments(config.get("settings", {})) + _paths(config))
 
 
 def compare_command(config: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def compare_command(config: Mapping[str, Any]) -> str:
     words = ["optac", "compare", config["problem"], *_parameters(config)]
     words += ["--algorithms", *config["algorithms"], "--seeds", config["seeds"]]
     words += ["--episodes", config["episodes"], "--epsilon", config["epsilon"]]
-    return _line(words + _preset(config) + _assignments(config.get("settings", {})))
+    return _line(words + _preset(config) + _assignments(config.get("settings", {})) + _paths(config))
 
 
 def _preset(config: Mapping[str, Any]) -> list[Any]:
@@ -63,6 +63,10 @@ def _parameters(config: Mapping[str, Any]) -> list[str]:
 
 def _assignments(settings: Mapping[str, Any]) -> list[str]:
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+
+
+def _paths(config: Mapping[str, Any]) -> list[Any]:
+    return [word for folder in config.get("path", []) for word in ("--path", folder)]
 
 
 def _line(words: Iterable[Any]) -> str:

@@ -69,7 +69,7 @@ class Result:
         """
         if self.learnt is None:
             raise InvalidInput(
-                f"{self.algorithm} learns for one reward; plan(rewards) is there for raffle, flambe, moffle, spanrl"
+                f"{self.algorithm} learns for one reward; plan(rewards) is there for reward-free ones, such as raffle"
             )
         array = np.asarray(rewards, dtype=float)
         shape = self.last_policy.probabilities.shape

@@ -1,0 +1,68 @@
+"""What a part of one's own must provide, and what it may use: the public names for whoever extends optac.
+
+- An **algorithm** is a module or object that is an `Algorithm`, or a `RewardFreeAlgorithm`. It sees a `Handle` and the
+  `Sizes`, says what it asks for in `TRAITS = Traits(...)`, carries a State that extends `PlayingState`
+  (`AlgorithmState` where it is reward-free), pays with a `Bill`, and gives a dataclass Info for every row.
+- A **model class** is an object that is a `ModelClass`; what it fits is a `LowRankModel`, from `TransitionData`. A name
+  stands for a class or function that makes one from any of `problem`, `rank` and `candidates`.
+- A **problem** is made by a `ProblemFamily`: a function of keywords with defaults, `seed` among them, that returns a
+  `LowRankMDP`.
+
+`docs/extending.md` walks through one of each, and `optac.testing` checks one. A part is given as an object, as
+`package.module` or `package.module:name`, or by a name that an installed package registers (`optac.registry`). The
+names load on first use, so that the theory half never loads an agent's libraries.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from optac.algorithms.loop.handle import EpisodesSpent as EpisodesSpent
+    from optac.algorithms.loop.handle import Handle as Handle
+    from optac.algorithms.loop.handle import Sizes as Sizes
+    from optac.algorithms.loop.learnt import Learnt as Learnt
+    from optac.algorithms.loop.states import AlgorithmState as AlgorithmState
+    from optac.algorithms.loop.states import PlayingState as PlayingState
+    from optac.algorithms.loop.states import RollInState as RollInState
+    from optac.algorithms.loop.states import TableState as TableState
+    from optac.algorithms.protocol import Algorithm as Algorithm
+    from optac.algorithms.protocol import RewardFreeAlgorithm as RewardFreeAlgorithm
+    from optac.algorithms.protocol import Traits as Traits
+    from optac.errors import InvalidInput as InvalidInput
+    from optac.mdp.catalogue import ProblemFamily as ProblemFamily
+    from optac.mdp.low_rank import LowRankMDP as LowRankMDP
+    from optac.mdp.sampling import Trajectories as Trajectories
+    from optac.models.data import TransitionData as TransitionData
+    from optac.models.low_rank import LowRankModel as LowRankModel
+    from optac.oracles.bill import Bill as Bill
+    from optac.oracles.supervised import ModelClass as ModelClass
+    from optac.settings import setting as setting
+
+_HOMES = {
+    "optac.algorithms.loop.handle": ("EpisodesSpent", "Handle", "Sizes"),
+    "optac.algorithms.loop.learnt": ("Learnt",),
+    "optac.algorithms.loop.states": ("AlgorithmState", "PlayingState", "RollInState", "TableState"),
+    "optac.algorithms.protocol": ("Algorithm", "RewardFreeAlgorithm", "Traits"),
+    "optac.errors": ("InvalidInput",),
+    "optac.mdp.catalogue": ("ProblemFamily",),
+    "optac.mdp.low_rank": ("LowRankMDP",),
+    "optac.mdp.sampling": ("Trajectories",),
+    "optac.models.data": ("TransitionData",),
+    "optac.models.low_rank": ("LowRankModel",),
+    "optac.oracles.bill": ("Bill",),
+    "optac.oracles.supervised": ("ModelClass",),
+    "optac.settings": ("setting",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'optac.extend' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
