@@ -7,6 +7,7 @@
   stands for a class or function that makes one from any of `problem`, `rank` and `candidates`.
 - A **problem** is made by a `ProblemFamily`: a function of keywords with defaults, `seed` among them, that returns a
   `LowRankMDP`.
+- An **agent** is a module with an `AGENT`, an `AgentRecord`, whose settings extend `AgentSettings`.
 
 `docs/extending.md` walks through one of each, and `optac.testing` checks one. A part is given as an object, as
 `package.module` or `package.module:name`, or by a name that an installed package registers (`optac.registry`). The
@@ -17,6 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from optac.agents.record import AgentRecord as AgentRecord
+    from optac.agents.settings import AgentSettings as AgentSettings
     from optac.algorithms.loop.handle import EpisodesSpent as EpisodesSpent
     from optac.algorithms.loop.handle import Handle as Handle
     from optac.algorithms.loop.handle import Sizes as Sizes
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from optac.settings import setting as setting
 
 _HOMES = {
+    "optac.agents.record": ("AgentRecord",),
+    "optac.agents.settings": ("AgentSettings",),
     "optac.algorithms.loop.handle": ("EpisodesSpent", "Handle", "Sizes"),
     "optac.algorithms.loop.learnt": ("Learnt",),
     "optac.algorithms.loop.states": ("AlgorithmState", "PlayingState", "RollInState", "TableState"),

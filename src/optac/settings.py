@@ -107,7 +107,13 @@ def read_parameters(function: Callable[..., Any], given: Mapping[str, Any], what
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The parameters of a function with their defaults; `inspect.Parameter.empty` where one has none."""
-    return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{function!r} does not say what parameters it takes; give a function that does"
+        ) from None
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
