@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optac.agents.training import checkpoint
-from optac.agents.training.checkpoint import CheckpointCorrupt
+from optac.agents.training import checkpoint, replay_pieces, sealed_files
+from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.errors import InvalidInput, RunFailed
 
 ARRAYS = {"weight": np.arange(12, dtype=np.float32).reshape(3, 4), "scalar": np.float32(3.5)}
@@ -23,7 +23,7 @@ ROWS = {"reward": np.arange(5, dtype=np.float32)}
 
 def write(parent: Path, step: int) -> Path:
     """A small checkpoint with a piece of replay beside it."""
-    piece = checkpoint.save_piece(checkpoint.pieces_folder(parent), 0, ROWS)
+    piece = replay_pieces.save_piece(checkpoint.pieces_folder(parent), 0, ROWS)
     path = checkpoint.checkpoint_path(parent, step)
     checkpoint.save(path, ARRAYS, {"step": step, "text": "φ"}, [piece])
     return path
@@ -101,9 +101,9 @@ def forge(path: Path, pieces: Any = (), **content: bytes) -> None:
     path.mkdir(parents=True)
     for name, data in content.items():
         (path / name.replace("__", ".")).write_bytes(data)
-    files = {name: checkpoint._fingerprint(path / name) for name in ("arrays.safetensors", "meta.json")}
+    files = {name: sealed_files.fingerprint(path / name) for name in ("arrays.safetensors", "meta.json")}
     manifest = {"files": files, "pieces": list(pieces)}
-    (path / "manifest.json").write_text(json.dumps({**manifest, "sha256": checkpoint._digest(manifest)}))
+    (path / "manifest.json").write_text(json.dumps({**manifest, "sha256": sealed_files.digest(manifest)}))
 
 
 class Bomb:
@@ -178,7 +178,7 @@ def test_any_json_as_a_manifest_gives_a_typed_error(
     tmp_path_factory: pytest.TempPathFactory, manifest: dict[str, Any]
 ) -> None:
     path = tmp_path_factory.mktemp("c")
-    sealed = {**manifest, "sha256": checkpoint._digest(manifest)}
+    sealed = {**manifest, "sha256": sealed_files.digest(manifest)}
     (path / "manifest.json").write_text(json.dumps(sealed))
     with pytest.raises(CheckpointCorrupt):
         checkpoint.load(path)
@@ -187,7 +187,7 @@ def test_any_json_as_a_manifest_gives_a_typed_error(
 def test_the_last_three_are_kept_with_the_rows_they_need(tmp_path: Path) -> None:
     folder, pieces = checkpoint.pieces_folder(tmp_path), []
     for step in range(5):
-        pieces = [*pieces[-1:], checkpoint.save_piece(folder, 5 * step, ROWS)]
+        pieces = [*pieces[-1:], replay_pieces.save_piece(folder, 5 * step, ROWS)]
         checkpoint.save(checkpoint.checkpoint_path(tmp_path, step), ARRAYS, {}, pieces)
         checkpoint.prune(tmp_path)
     assert [int(path.name[5:]) for path in checkpoint.listed(tmp_path)] == [4, 3, 2]
@@ -198,12 +198,12 @@ KILLED_SAVES = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoint, replay_pieces
 
 arrays, rows = {"weight": np.ones(9, np.float32)}, {"reward": np.ones(5, np.float32)}
 
 def write(parent, step, version=1):
-    piece = checkpoint.save_piece(checkpoint.pieces_folder(parent), 0, rows)
+    piece = replay_pieces.save_piece(checkpoint.pieces_folder(parent), 0, rows)
     meta = {"step": step, "version": version}
     checkpoint.save(checkpoint.checkpoint_path(parent, step), arrays, meta, [piece])
     checkpoint.prune(parent)

@@ -18,7 +18,7 @@ import numpy as np
 import probe_environments
 import pytest
 
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoint, replay_pieces, sealed_files
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
@@ -202,7 +202,7 @@ def test_a_disk_that_fills_while_saving_ends_the_run_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = started("sac", tmp_path / "whole")
-    flush, calls = checkpoint._flush, 0
+    flush, calls = sealed_files.flush, 0
 
     def fill(path: Path) -> None:
         nonlocal calls
@@ -211,7 +211,8 @@ def test_a_disk_that_fills_while_saving_ends_the_run_and_loses_nothing(
             raise OSError(28, "No space left on device")
         flush(path)
 
-    monkeypatch.setattr(checkpoint, "_flush", fill)
+    for module in (checkpoint, replay_pieces, sealed_files):
+        monkeypatch.setattr(module, "flush", fill)
     with pytest.raises(RunFailed, match="No space left"):
         started("sac", tmp_path / "run")
     monkeypatch.undo()

@@ -16,7 +16,7 @@ from optac.cli import main
 from optac.errors import InvalidInput
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
-from optac.runs.provenance import source_commit, versions
+from optac.runs.provenance import all_versions, source_commit
 from optac.runs.solving import resume
 from optac.sweeps.launcher import Watching, expected_speed, lay_out, run_sweep
 from optac.sweeps.local_executor import Executor, LocalExecutor
@@ -380,7 +380,7 @@ def test_a_run_says_with_what_it_began_not_with_what_it_was_laid_out() -> None:
     write_json(path / "config.json", {**config, "commit": "older", "versions": {"numpy": "1.0"}})
     swept(sweep)
     began = RunFolder.open(path).config
-    assert began["commit"] == source_commit() and began["versions"] == versions()
+    assert began["commit"] == source_commit() and began["versions"] == all_versions()
     assert {name: began[name] for name in config} == config
 
 

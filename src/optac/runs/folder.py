@@ -17,7 +17,7 @@ from optac.errors import InvalidInput, RunFailed
 from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
 from optac.runs.lease import Claim, Lease, holder, newest_attempt
 from optac.runs.lock import Lock, busy
-from optac.runs.provenance import made_by, versions
+from optac.runs.provenance import all_versions, made_by
 
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 """Where a run stands; status.json never says that one waits, for a run that does says nothing."""
@@ -59,7 +59,7 @@ class RunFolder:
             )
         try:
             folder.checkpoints.mkdir(parents=True, exist_ok=True)
-            write_json(folder.config_path, {**config, "versions": versions()}, new=True)
+            write_json(folder.config_path, {**config, "versions": all_versions()}, new=True)
         except FileExistsError:
             raise InvalidInput(
                 f"another process has just begun a run in {folder.path}; give another folder with --out"

@@ -3,12 +3,10 @@
 import os
 import platform
 import subprocess
-import sys
-from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-VERSIONED: Final = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
+from optac.versions import versions
 
 
 def provenance(command: str) -> dict[str, Any]:
@@ -18,21 +16,13 @@ def provenance(command: str) -> dict[str, Any]:
 
 def made_by() -> dict[str, Any]:
     """The commit and the versions at work in this process."""
-    return {"commit": source_commit(), "versions": versions()}
+    return {"commit": source_commit(), "versions": all_versions()}
 
 
-def versions() -> dict[str, str]:
-    """The versions and the machine that a run's numbers depend on; a library that is not installed is left out."""
-    import optac
-
-    found = {"optac": optac.__version__, "python": platform.python_version(), "platform": sys.platform}
-    found |= {"processor": _processor(), "cores": str(os.cpu_count())}
-    for name in VERSIONED:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+def all_versions() -> dict[str, str]:
+    """The versions, Python's too, and the machine."""
+    found = {**versions(), "python": platform.python_version()}
+    return found | {"processor": _processor(), "cores": str(os.cpu_count())}
 
 
 def _processor() -> str:

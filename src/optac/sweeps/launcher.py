@@ -23,7 +23,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import KINDS
 from optac.runs.lease import holder, newest_attempt
-from optac.runs.provenance import versions
+from optac.runs.provenance import all_versions
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
 from optac.sweeps.standing import (
@@ -81,7 +81,9 @@ def _write_sweep_file(sweep: Sweep, path: Path) -> None:
         raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
     wanted = [run.id for run in sweep.runs]
     runs = [*wanted, *(name for name in known if name not in wanted)]
-    write_json(path / SWEEP_FILE, {"name": sweep.name, **sweep.given, "runs": runs, "versions": versions()})
+    write_json(
+        path / SWEEP_FILE, {"name": sweep.name, **sweep.given, "runs": runs, "versions": all_versions()}
+    )
 
 
 def run_sweep(

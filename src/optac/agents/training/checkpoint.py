@@ -7,8 +7,6 @@ buffer lies beside the checkpoints in pieces that are written once and never cha
 its checkpoint needs, and saving costs only the rows that are new.
 """
 
-import errno
-import hashlib
 import json
 import os
 import re
@@ -20,38 +18,30 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
 
+from optac.agents.training.replay_pieces import Piece, advice, is_ours, piece_of, save_piece, size_and_hash
+from optac.agents.training.sealed_files import (
+    Arrays,
+    CheckpointCorrupt,
+    corrupt,
+    digest,
+    fingerprint,
+    flush,
+    read_arrays,
+    read_json,
+    verify,
+    write_arrays,
+)
 from optac.errors import InvalidInput, OptacError, RunFailed
-
-Arrays = dict[str, np.ndarray]
 
 KEPT: Final = 3
 _ARRAYS: Final = "arrays.safetensors"
 _META: Final = "meta.json"
 _MANIFEST: Final = "manifest.json"
 _PIECES: Final = "replay"
-_ROWS_ASIDE: Final = "rows.tmp"
 _NAME: Final = re.compile(r"ckpt_(\d{12})")
 _LEFTOVER: Final = re.compile(r"ckpt_\d{12}\.(tmp|replaced|removed)")
-_PIECE_NAME: Final = re.compile(r"rows-\d{12}-\d{12}-[0-9a-f]{16}\.safetensors")
-_MOST_JSON_BYTES: Final = 64 << 20
-
-
-class CheckpointCorrupt(RunFailed):
-    """A checkpoint that is not what was written; the text names the file."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Rows start … end − 1 of the run's replay, in a file of their own."""
-
-    name: str
-    start: int
-    end: int
-    size: int
-    sha256: str
 
 
 @dataclass(frozen=True)
@@ -65,12 +55,12 @@ class Checkpoint:
 
     def arrays(self) -> Arrays:
         """Every array of the checkpoint."""
-        return _read_arrays(self.path / _ARRAYS)
+        return read_arrays(self.path / _ARRAYS)
 
     def rows(self) -> Iterator[tuple[Piece, Arrays]]:
         """The replay, piece by piece in order."""
         for piece in self.pieces:
-            yield piece, _read_arrays(self.pieces_folder / piece.name)
+            yield piece, read_arrays(self.pieces_folder / piece.name)
 
 
 def save(
@@ -90,43 +80,22 @@ def save(
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        save_file({name: np.array(array, order="C") for name, array in arrays.items()}, aside / _ARRAYS)
+        write_arrays(aside / _ARRAYS, arrays)
         (aside / _META).write_text(json.dumps(meta))
-        for name in (_ARRAYS, _META):
-            _flush(aside / name)
+        flush(aside / _META)
         if own_rows is not None:
             pieces = [save_piece(aside / _PIECES, *own_rows)]
-        files = {name: _fingerprint(aside / name) for name in (_ARRAYS, _META)}
+        files = {name: fingerprint(aside / name) for name in (_ARRAYS, _META)}
         manifest = {"files": files, "pieces": [asdict(piece) for piece in pieces]}
-        (aside / _MANIFEST).write_text(json.dumps({**manifest, "sha256": _digest(manifest)}))
-        _flush(aside / _MANIFEST)
-        _flush(aside)
+        (aside / _MANIFEST).write_text(json.dumps({**manifest, "sha256": digest(manifest)}))
+        flush(aside / _MANIFEST)
+        flush(aside)
         _put_in_place(aside, path)
     except (OSError, SafetensorError) as error:
         shutil.rmtree(aside, ignore_errors=True)
         raise RunFailed(
-            f"cannot save the checkpoint {path}: {error}; the ones before it are whole{_advice(error)}"
+            f"cannot save the checkpoint {path}: {error}; the ones before it are whole{advice(error)}"
         ) from error
-
-
-def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piece:
-    """Write rows of replay, numbered from `start`, as a piece that is never changed again."""
-    count = len(next(iter(rows.values())))
-    aside = folder / _ROWS_ASIDE
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file({name: np.array(array, order="C") for name, array in rows.items()}, aside)
-        _flush(aside)
-        found = _fingerprint(aside)
-        name = f"rows-{start:012d}-{start + count:012d}-{found['sha256'][:16]}.safetensors"
-        aside.rename(folder / name)
-        _flush(folder)
-    except (OSError, SafetensorError) as error:
-        aside.unlink(missing_ok=True)
-        raise RunFailed(
-            f"cannot save replay rows in {folder}: {error}; earlier checkpoints are whole{_advice(error)}"
-        ) from error
-    return Piece(name, start, start + count, found["size"], found["sha256"])
 
 
 def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
@@ -137,19 +106,19 @@ def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
     if is_set_aside(path):
         path = _beside(path, "replaced")
     folder = path / _PIECES if pieces_folder is None else pieces_folder
-    manifest = _read_json(path / _MANIFEST)
+    manifest = read_json(path / _MANIFEST)
     said = manifest.pop("sha256", None)
-    if said != _digest(manifest):
-        raise _corrupt(path / _MANIFEST, "its hash is not its own")
+    if said != digest(manifest):
+        raise corrupt(path / _MANIFEST, "its hash is not its own")
     try:
-        checks = [(path / name, *_size_and_hash(manifest["files"][name])) for name in (_ARRAYS, _META)]
-        pieces = tuple(_piece(entry) for entry in manifest["pieces"])
+        checks = [(path / name, *size_and_hash(manifest["files"][name])) for name in (_ARRAYS, _META)]
+        pieces = tuple(piece_of(entry) for entry in manifest["pieces"])
     except (KeyError, TypeError) as error:
-        raise _corrupt(path / _MANIFEST, f"it lacks {error}") from error
+        raise corrupt(path / _MANIFEST, f"it lacks {error}") from error
     checks += [(folder / piece.name, piece.size, piece.sha256) for piece in pieces]
     for file, size, sha256 in checks:
-        _verify(file, size, sha256)
-    return Checkpoint(path, _read_json(path / _META), pieces, folder)
+        verify(file, size, sha256)
+    return Checkpoint(path, read_json(path / _META), pieces, folder)
 
 
 def is_set_aside(path: Path) -> bool:
@@ -165,7 +134,7 @@ def read_as_ours(found: Checkpoint) -> Iterator[None]:
     except OptacError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise _corrupt(
+        raise corrupt(
             found.path / _META, f"its content is not what optac writes ({type(error).__name__}: {error})"
         ) from error
 
@@ -209,7 +178,7 @@ def prune(parent: Path) -> None:
         remove(path)
     manifests = [(p if p.exists() else _beside(p, "replaced")) / _MANIFEST for p in listed(parent)]
     try:
-        needed = {piece["name"] for manifest in manifests for piece in _read_json(manifest)["pieces"]}
+        needed = {piece["name"] for manifest in manifests for piece in read_json(manifest)["pieces"]}
     except (CheckpointCorrupt, KeyError, TypeError):
         return
     folder = pieces_folder(parent)
@@ -244,7 +213,7 @@ def _put_in_place(aside: Path, path: Path) -> None:
         if replaced.exists():
             replaced.rename(path)
         raise
-    _flush(path.parent)
+    flush(path.parent)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
@@ -273,80 +242,5 @@ def _stranger(place: Path) -> Path | None:
     if pieces.is_symlink() or (pieces.exists() and not pieces.is_dir()):
         others.append(pieces)
     elif pieces.is_dir():
-        others += [f for f in pieces.iterdir() if f.name != _ROWS_ASIDE and not _PIECE_NAME.fullmatch(f.name)]
+        others += [f for f in pieces.iterdir() if not is_ours(f.name)]
     return min(others, default=None)
-
-
-def _advice(error: Exception) -> str:
-    """What to do about a failed write; safetensors gives the system's number in its text only."""
-    full = (errno.ENOSPC, errno.EDQUOT)
-    if getattr(error, "errno", None) in full or any(f"os error {number})" in str(error) for number in full):
-        return ", so make room and resume"
-    return ""
-
-
-def _piece(entry: Any) -> Piece:
-    """The manifest's words about a piece; a KeyError or TypeError where they are not ours."""
-    name, start, end = entry["name"], entry["start"], entry["end"]
-    if not isinstance(name, str) or not _PIECE_NAME.fullmatch(name):
-        raise TypeError(f"a right name for a piece: {name!r}")
-    if type(start) is not int or type(end) is not int:
-        raise TypeError(f"the numbers of the rows in {name}")
-    return Piece(name, start, end, *_size_and_hash(entry))
-
-
-def _size_and_hash(entry: Any) -> tuple[int, str]:
-    size, sha256 = entry["size"], entry["sha256"]
-    if type(size) is not int or not isinstance(sha256, str):
-        raise TypeError("a size and a hash")
-    return size, sha256
-
-
-def _verify(file: Path, size: int, sha256: str) -> None:
-    if file.is_symlink() or not file.is_file():
-        raise _corrupt(file, "it is missing" if not file.exists() else "it is not a plain file")
-    if file.stat().st_size != size:
-        raise _corrupt(file, f"it has {file.stat().st_size} bytes, not {size}")
-    if _fingerprint(file)["sha256"] != sha256:
-        raise _corrupt(file, "its SHA-256 is not the manifest's")
-
-
-def _fingerprint(file: Path) -> dict[str, Any]:
-    with open(file, "rb") as opened:
-        return {"size": file.stat().st_size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest()}
-
-
-def _digest(manifest: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        if file.is_symlink() or file.stat().st_size > _MOST_JSON_BYTES:
-            raise _corrupt(file, "it is not a file that optac wrote")
-        value = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise _corrupt(file, str(error)) from error
-    if not isinstance(value, dict):
-        raise _corrupt(file, "it holds no JSON object")
-    return value
-
-
-def _read_arrays(file: Path) -> Arrays:
-    try:
-        with safe_open(file, framework="numpy") as opened:
-            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise _corrupt(file, str(error)) from error
-
-
-def _corrupt(file: Path, why: str) -> CheckpointCorrupt:
-    return CheckpointCorrupt(f"corrupt checkpoint file {file}: {why}")
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

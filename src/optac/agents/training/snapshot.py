@@ -10,10 +10,10 @@ import numpy as np
 
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.statistics import RunningMoments
-from optac.agents.training.checkpoint import Arrays
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted
 from optac.agents.training.learner import Episodes, Learner, stream_seed
+from optac.agents.training.sealed_files import Arrays
 from optac.agents.training.versions import numeric_versions
 from optac.environments import UnsavableState, check_environment, model_hashes, restore_state, save_state
 from optac.errors import RunFailed
@@ -42,7 +42,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "info_count": learner.info_count,
         "environment": None,
         "models": model_hashes(learner.env),
-        "versions": dict(numeric_versions()),
+        "versions": numeric_versions(),
         "exact": learner.exact,
     }
     try:

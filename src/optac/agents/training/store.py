@@ -8,10 +8,11 @@ from typing import Any
 
 from optac.agents.parts.replay import Replay, Rows
 from optac.agents.training import checkpoint, snapshot
-from optac.agents.training.checkpoint import Checkpoint, Piece
+from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import Learner
+from optac.agents.training.replay_pieces import Piece, save_piece
 from optac.agents.training.versions import drift
 from optac.environments import model_hashes
 from optac.errors import OptacWarning
@@ -65,7 +66,7 @@ def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Pie
     if start == replay.added:
         return needed
     rows = replay.between(start, replay.added)._asdict()
-    return [*needed, checkpoint.save_piece(folder, start, rows)]
+    return [*needed, save_piece(folder, start, rows)]
 
 
 def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:

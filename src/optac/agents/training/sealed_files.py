@@ -1,0 +1,85 @@
+"""The files of a checkpoint: arrays in safetensors, JSON, hashes of both; what can't be read as that is corrupt."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from optac.errors import RunFailed
+
+Arrays = dict[str, np.ndarray]
+
+_MOST_JSON_BYTES: Final = 64 << 20
+
+
+class CheckpointCorrupt(RunFailed):
+    """A checkpoint that is not what was written; the text names the file."""
+
+
+def verify(file: Path, size: int, sha256: str) -> None:
+    """CheckpointCorrupt where the file is not of this size and hash."""
+    if file.is_symlink() or not file.is_file():
+        raise corrupt(file, "it is missing" if not file.exists() else "it is not a plain file")
+    if file.stat().st_size != size:
+        raise corrupt(file, f"it has {file.stat().st_size} bytes, not {size}")
+    if fingerprint(file)["sha256"] != sha256:
+        raise corrupt(file, "its SHA-256 is not the manifest's")
+
+
+def fingerprint(file: Path) -> dict[str, Any]:
+    """A file's size and SHA-256."""
+    with open(file, "rb") as opened:
+        return {"size": file.stat().st_size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest()}
+
+
+def digest(manifest: Mapping[str, Any]) -> str:
+    """The SHA-256 of a manifest's content."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The JSON object in a file, read from a plain file of sane size only."""
+    try:
+        if file.is_symlink() or file.stat().st_size > _MOST_JSON_BYTES:
+            raise corrupt(file, "it is not a file that optac wrote")
+        value = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise corrupt(file, str(error)) from error
+    if not isinstance(value, dict):
+        raise corrupt(file, "it holds no JSON object")
+    return value
+
+
+def write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by their names, on disk when this returns."""
+    save_file({name: np.array(array, order="C") for name, array in arrays.items()}, file)
+    flush(file)
+
+
+def read_arrays(file: Path) -> Arrays:
+    """Every array of a file, by its name."""
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise corrupt(file, str(error)) from error
+
+
+def corrupt(file: Path, why: str) -> CheckpointCorrupt:
+    """The error that names the file and says what is wrong with it."""
+    return CheckpointCorrupt(f"corrupt checkpoint file {file}: {why}")
+
+
+def flush(path: Path) -> None:
+    """Wait until a file or folder is on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
