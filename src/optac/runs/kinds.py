@@ -6,9 +6,13 @@ Reading a folder needs this file alone. What makes a run is loaded when it is as
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.json_files import Row
+
+if TYPE_CHECKING:
+    from optac.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Kind:
     """One kind of run: keys of its config.json, keys of its rows, and the module that makes it."""
 
     name: str
+    noun: str
     learner: str
     """config.json: who learns"""
     task: str
@@ -28,6 +33,18 @@ class Kind:
     """a row: how good it is"""
     score_name: str
     module: str
+    types: Mapping[str, type]
+    """config.json: what must be there"""
+
+    def config_of(self, folder: "RunFolder") -> Row:
+        """The configuration of a run of this kind; an error where it is of another or damaged."""
+        config = folder.config
+        if kind_of(config) is not self:
+            raise InvalidInput(f"{folder.path} is not a {self.noun}")
+        for name, expected in self.types.items():
+            if not isinstance(config.get(name), expected):
+                raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
+        return config
 
     def resume(self) -> Callable[..., Any]:
         """The function that goes on with a run of this kind, given its folder's path."""
@@ -36,17 +53,28 @@ class Kind:
 
 
 SOLVE: Final = Kind(
-    "solve", "algorithm", "problem", "rounds", "iteration", "last_gap", "last gap", "optac.runs.solving"
+    "solve",
+    "solve",
+    learner="algorithm",
+    task="problem",
+    total="rounds",
+    reached="iteration",
+    score="last_gap",
+    score_name="last gap",
+    module="optac.runs.solving",
+    types={"algorithm": str, "problem": str, "parameters": dict, "seed": int, "settings": dict},
 )
 TRAIN: Final = Kind(
     "train",
-    "agent",
-    "environment",
-    "steps",
-    "time/total_timesteps",
-    "eval/mean_reward",
-    "return",
-    "optac.runs.training",
+    "training run",
+    learner="agent",
+    task="environment",
+    total="steps",
+    reached="time/total_timesteps",
+    score="eval/mean_reward",
+    score_name="return",
+    module="optac.runs.training",
+    types={"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict},
 )
 KINDS: Final = {kind.name: kind for kind in (SOLVE, TRAIN)}
 

@@ -14,16 +14,14 @@ from optac.errors import InvalidInput
 from optac.runs.command_lines import train_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
-from optac.runs.kinds import TRAIN, kind_of
+from optac.runs.kinds import TRAIN
 from optac.runs.training_config import training_id
 
 
 def publish(run: Path, results: Path) -> Path:
     """Copy the record of a finished training run to `results`; where it now lies."""
     folder = RunFolder.open(run)
-    config, status = folder.config, folder.status
-    if kind_of(config) is not TRAIN:
-        raise InvalidInput(f"{run} is not a training run")
+    config, status = TRAIN.config_of(folder), folder.status
     if status is None or status.state != "finished":
         state = "not started" if status is None else status.state
         raise InvalidInput(f"{run} is {state}; only a finished run is published: `optac resume {run}` first")

@@ -16,6 +16,7 @@ from optac.mdp import Problem, described
 from optac.runs.folder import RunFolder
 from optac.runs.identity import run_id, target_of
 from optac.runs.json_files import Row, read_json_object, write_json
+from optac.runs.kinds import SOLVE
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
 
@@ -144,7 +145,7 @@ def resume(
 
 
 def _run_again(folder: RunFolder, on_row: Callable[[Row], None]) -> None:
-    run = prepared_solve(SolveConfig.of(folder.config)).run
+    run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
     folder.cut(lambda row: False)
     _run(run, folder, on_row)
 

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from optac.agents.record import record_of
-from optac.agents.training import checkpoint, snapshot
+from optac.agents.training import checkpoint
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.evaluation import evaluate as play
 from optac.agents.training.learner import Learner
-from optac.agents.training.loop import Row
 from optac.agents.training.store import ResumeWarning, learner_of
 from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
 from optac.runs.folder import RunFolder
-from optac.runs.kinds import TRAIN, kind_of
+from optac.runs.kinds import TRAIN
 from optac.runs.lease import Claim
 from optac.runs.running import Interrupted
 from optac.runs.training_config import training_config, training_id
@@ -36,65 +35,45 @@ def train(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     out: Path | str | None = None,
-    on_row: Callable[[Row], None] = lambda row: None,
-    show_progress: bool = False,
-    tensorboard: bool = False,
+    **watching: Any,
 ) -> TrainingResult:
-    """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts."""
+    """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts.
+
+    `watching` is what `training_run.run` takes: on_row, show_progress, tensorboard.
+    """
     config = training_config(environment, agent, steps=steps, seed=seed, settings=settings or {})
     env = make(environment)
     check_environment(env)
-    folder = RunFolder.create(Path("runs") / training_id(config) if out is None else out, config)
-    with folder:
-        return run(
-            folder,
-            config,
-            _chosen(config),
-            env,
-            None,
-            on_row=on_row,
-            show_progress=show_progress,
-            tensorboard=tensorboard,
-        )
+    with RunFolder.create(Path("runs") / training_id(config) if out is None else out, config) as folder:
+        return run(folder, config, _chosen(config), env, None, **watching)
 
 
 def resume(
     path: Path | str,
     *,
-    on_row: Callable[[Row], None] = lambda row: None,
     on_notice: Notice = lambda text: None,
-    show_progress: bool = False,
-    tensorboard: bool = False,
     claim: Claim | None = None,
+    **watching: Any,
 ) -> TrainingResult:
     """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
 
     In a sweep, `claim` is the attempt that the launcher asks for.
     """
     folder = RunFolder.open(path, claim)
-    config = _config(folder)
+    config = TRAIN.config_of(folder)
     with folder:
         found = _newest(folder, on_notice)
-        ended = folder.is_finished
-        if ended and found is None:
-            again = config.get("command", "optac train makes it again")
-            raise InvalidInput(
-                f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
-            )
         _refuse_another(folder, config, found)
-        if ended and found is not None and found.meta.get("step") == config["steps"]:
-            return _finished(folder, config, found)
-        env = make(config["environment"])
-        return run(
-            folder,
-            config,
-            _chosen(config),
-            env,
-            found,
-            on_row=on_row,
-            show_progress=show_progress,
-            tensorboard=tensorboard,
-        )
+        if folder.is_finished:
+            if found is None:
+                again = config.get("command", "optac train makes it again")
+                raise InvalidInput(
+                    f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
+                )
+            if found.meta.get("step") == config["steps"]:
+                learner = _learner(config, found)
+                return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
+        return run(folder, config, _chosen(config), make(config["environment"]), found, **watching)
 
 
 def evaluate(
@@ -114,25 +93,13 @@ def evaluate(
         seed=config["seed"],
         place=config["steps"] + 1 + seed,
     )
-    return TrainingResult(
-        agent=config["agent"],
-        environment=config["environment"],
-        seed=config["seed"],
-        steps=learner.step,
-        mean_reward=played.mean,
-        std_reward=played.std,
-        episodes=episodes,
-        parameters_sha256=snapshot.parameters_sha256(learner),
-        steps_per_second=None,
-        exact=True,
-        folder=str(folder.path),
-    )
+    return result_of(folder, config, learner, (played.mean, played.std, episodes))
 
 
 def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[str, Any], Learner]:
     """A run's learner at its newest sound checkpoint, to look at; nothing in the folder is touched."""
     folder = RunFolder.open(path)
-    config = _config(folder)
+    config = TRAIN.config_of(folder)
     found = _newest(folder, on_notice)
     if found is None:
         raise RunFailed(
@@ -178,21 +145,3 @@ def _newest(folder: RunFolder, on_notice: Notice) -> Checkpoint | None:
     for error in damage:
         on_notice(f"{error}; using the one before it")
     return found
-
-
-def _finished(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint) -> TrainingResult:
-    sha256 = snapshot.parameters_sha256(_learner(config, found))
-    exact = bool(found.meta.get("exact", True))
-    return result_of(folder, config, int(found.meta["step"]), sha256, speed=None, exact=exact)
-
-
-def _config(folder: RunFolder) -> dict[str, Any]:
-    """The run's configuration; a RunFailed where it is not that of a training run."""
-    config = folder.config
-    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
-    if kind_of(config) is not TRAIN:
-        raise InvalidInput(f"{folder.path} is not a training run")
-    for name, kind in kinds.items():
-        if not isinstance(config.get(name), kind):
-            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-    return config

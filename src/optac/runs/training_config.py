@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from optac.errors import InvalidInput
+from optac import registry
 from optac.runs.identity import run_id
-from optac.settings import changed
+from optac.settings import changed, read
 
 
 def training_config(
@@ -15,17 +15,16 @@ def training_config(
     """The configuration with its full settings; bad input is refused."""
     from optac.agents.record import record_of
 
-    if steps < 1:
-        raise InvalidInput(f"steps={steps} must be at least 1")
-    if seed < 0:
-        raise InvalidInput(f"seed={seed} must be at least 0")
+    agent = registry.find("agent", agent).name
+    chosen = record_of(agent).choose(settings)
     return {
         "kind": "train",
         "agent": agent,
         "environment": environment,
-        "steps": steps,
-        "seed": seed,
-        "settings": asdict(record_of(agent).choose(settings)),
+        "steps": read("steps", steps, int, least=1),
+        "seed": read("seed", seed, int, least=0),
+        "settings": asdict(chosen),
+        "path": registry.paths(),
     }
 
 

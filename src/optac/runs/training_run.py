@@ -11,7 +11,7 @@ from optac.agents.training import snapshot
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.environment_calls import Env
-from optac.agents.training.learner import begin
+from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
 from optac.agents.training.loop import train as run_loop
 from optac.agents.training.progress import Progress
@@ -33,9 +33,9 @@ def run(
     env: Env,
     found: Checkpoint | None,
     *,
-    on_row: Callable[[Row], None],
-    show_progress: bool,
-    tensorboard: bool,
+    on_row: Callable[[Row], None] = lambda row: None,
+    show_progress: bool = False,
+    tensorboard: bool = False,
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0."""
     store, total = CheckpointStore(folder.checkpoints), config["steps"]
@@ -72,28 +72,36 @@ def run(
             raise Interrupted(caught[0], folder.path)
         seconds = time.perf_counter() - started
         speed = (learner.step - first) / seconds if seconds > 0 else None
-        sha256 = snapshot.parameters_sha256(learner)
-        result = result_of(folder, config, learner.step, sha256, speed=speed, exact=learner.exact)
+        result = result_of(folder, config, learner, speed=speed, exact=learner.exact)
         folder.check()
         write_json(folder.path / "result.json", {**result.record(), **made_by()})
     return result
 
 
 def result_of(
-    folder: RunFolder, config: Mapping[str, Any], steps: int, sha256: str, *, speed: float | None, exact: bool
+    folder: RunFolder,
+    config: Mapping[str, Any],
+    learner: Learner,
+    evaluation: tuple[float | None, float | None, int] | None = None,
+    *,
+    speed: float | None = None,
+    exact: bool = True,
 ) -> TrainingResult:
-    """The result of a run at `steps`, its evaluation the last one in the rows."""
-    evaluated = [row for row in folder.rows() if "eval/mean_reward" in row]
-    last = evaluated[-1] if evaluated else {}
+    """The result of a run, with this evaluation (mean, standard deviation, episodes) or the last one in its rows."""
+    if evaluation is None:
+        last = next((row for row in reversed(folder.rows()) if "eval/mean_reward" in row), None) or {}
+        episodes = config["settings"]["eval_episodes"] if last else 0
+        evaluation = last.get("eval/mean_reward"), last.get("eval/std_reward"), episodes
+    mean, std, episodes = evaluation
     return TrainingResult(
         agent=config["agent"],
         environment=config["environment"],
         seed=config["seed"],
-        steps=steps,
-        mean_reward=last.get("eval/mean_reward"),
-        std_reward=last.get("eval/std_reward"),
-        episodes=config["settings"]["eval_episodes"] if evaluated else 0,
-        parameters_sha256=sha256,
+        steps=learner.step,
+        mean_reward=mean,
+        std_reward=std,
+        episodes=episodes,
+        parameters_sha256=snapshot.parameters_sha256(learner),
         steps_per_second=speed,
         exact=exact,
         folder=str(folder.path),
