@@ -26,6 +26,10 @@ def publish(run: Path, results: Path) -> Path:
         state = "not started" if status is None else status.state
         raise InvalidInput(f"{run} is {state}; only a finished run is published: `optac resume {run}` first")
     to = results / training_id(config)
+    if (to / "config.json").exists():
+        kept = RunFolder.open(to).config["steps"]
+        if kept != config["steps"]:
+            raise InvalidInput(f"{to} holds the same run with steps={kept}; publish {run} to another folder")
     to.mkdir(parents=True, exist_ok=True)
     for name in ("metrics.jsonl", "result.json"):
         if (run / name).exists():
