@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from functools import cache
 from importlib import metadata
 
 LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
@@ -12,9 +13,13 @@ def versions() -> dict[str, str]:
     import optac
 
     found = {"optac": optac.__version__, "platform": sys.platform, "machine": platform.machine()}
-    for name in LIBRARIES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    return found | {name: version for name in LIBRARIES if (version := _installed(name)) is not None}
+
+
+@cache
+def _installed(library: str) -> str | None:
+    """A library's version, read once: that takes milliseconds, and every checkpoint asks."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
