@@ -33,8 +33,8 @@ def as_object(module: Any, **other: Any) -> Any:
 def test_every_public_name_is_there_and_says_what_it_is() -> None:
     for name in extend.__all__:
         assert getattr(extend, name).__doc__, name
-    with pytest.raises(AttributeError, match="no attribute 'Agorithm'"):
-        extend.Agorithm  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Algorithms'"):
+        extend.Algorithms  # noqa: B018
 
 
 def test_extending_the_theory_half_loads_no_agents_library() -> None:

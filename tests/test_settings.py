@@ -68,7 +68,7 @@ def test_what_determines_no_result_and_what_is_the_presets_enter_no_hash() -> No
         ("ties", "maybe", "ties=maybe is not valid; ties must be true or false"),
         ("head", "mpl", "unknown head 'mpl'; known, nearest first: mlp, fourier"),
         ("target", "low", "target=low is not valid; target must be a finite number, or none"),
-        ("sise", 1, "unknown setting 'sise'; known, nearest first: size"),
+        ("sizes", 1, "unknown setting 'sizes'; known, nearest first: size"),
     ],
 )  # fmt: skip
 def test_what_a_setting_cannot_be_is_refused_with_what_it_may_be(name, value, message) -> None:

@@ -21,16 +21,16 @@ EPISODES = 3000
 
 
 def is_as_likely_as_the_truth(model_class: Any, problem: LowRankMDP | None = None) -> None:
-    """With data of a problem that it can describe, a fit is at least as likely as that problem, step by step."""
+    """With data of a problem that it can describe, a fit is at least as likely as that problem, up to the slack.
+
+    A search that may end in a local maximum has one nat for it.
+    """
     problem = problem or _small_problem()
     counts = _counts(problem, EPISODES)
-    model = _fit(_class(model_class, problem), counts)
-    truth = _log_likelihood(problem.transitions, counts)
-    allowed = truth - SLACK - 1.0
-    worse = np.flatnonzero(model.log_likelihood < allowed)
-    assert not len(worse), (
-        f"at step {worse[0]} the fit has log-likelihood {model.log_likelihood[worse[0]]:.2f}; the truth has "
-        f"{truth[worse[0]]:.2f}"
+    fitted = _fit(_class(model_class, problem), counts).log_likelihood.sum()
+    truth = _log_likelihood(problem.transitions, counts).sum()
+    assert fitted >= truth - SLACK * problem.horizon - 1.0, (
+        f"the fit has log-likelihood {fitted:.2f}; the truth has {truth:.2f}"
     )
 
 
