@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 test test-slow test-base test-video test-browser test-ray check format bench clean
+.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray check format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -20,8 +20,20 @@ install: $(STAMP)  ## make .venv with the pinned versions
 demo: $(STAMP)  ## the whole story in about three minutes
 	$(BIN)/optac demo
 
-table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the rows under results/table2
-	$(BIN)/python -m optac.studies.table2.report results/table2
+table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the runs under results/table2
+	$(BIN)/python scripts/table2.py results/table2
+
+agent-runs: $(STAMP)  ## write the pages and figures of results/agents and results/ablations from their runs
+	$(BIN)/python scripts/agent_runs.py results/agents results/ablations
+
+random-returns: $(STAMP)  ## measure the return of random actions on the six tasks again
+	$(BIN)/python scripts/random_returns.py --episodes 100 --seed 0 --out results/environments/random_returns.json
+
+walk: $(STAMP)  ## how many modules each command calls and loads
+	$(BIN)/python scripts/walk.py
+
+count: $(STAMP)  ## code lines of src and scripts, room by room
+	$(BIN)/python scripts/count_lines.py
 
 test: $(STAMP)  ## the default tests, under eight minutes on two cores
 	$(PYTEST)

@@ -12,20 +12,11 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 from optac import __version__
-from optac.commands.bench import add_bench
-from optac.commands.compare import add_compare
-from optac.commands.demo import add_demo
-from optac.commands.deploy import add_enjoy, add_export
-from optac.commands.list_names import add_list
-from optac.commands.report import add_report
-from optac.commands.reproduce import add_reproduce
-from optac.commands.solve import add_solve
 from optac.commands.subcommand import Parser, notice
-from optac.commands.sweep import add_status, add_sweep
-from optac.commands.train import add_eval, add_resume, add_train
 from optac.errors import InvalidInput, OptacError, OptacWarning, Terminated
 from optac.registry import add_paths
 
@@ -36,8 +27,24 @@ gap exact, and the deep agents built on the same idea.
 start here:
   optac demo                                             the story in a few minutes
   optac solve combination-lock horizon=6 actions=10      Opt-AC opens a lock
-  optac list                                             everything there is, a line each
+  optac list                                             everything there is, one line each
 """
+COMMANDS = {
+    "demo": "the whole story in about three minutes: Opt-AC opens a lock, cRFFSAC learns a task, a page shows both",
+    "list": "everything there is by name, each with one line",
+    "solve": "run an algorithm on a problem",
+    "train": "train an agent in an environment",
+    "resume": "resume a run from its newest sound checkpoint",
+    "eval": "play a trained run's policy on fresh seeds",
+    "enjoy": "film an episode of a trained run's policy",
+    "export": "a trained run's policy as plain arrays, for numpy alone",
+    "compare": "several algorithms and seeds on one problem, in parallel",
+    "sweep": "run all that a TOML file asks for, or resume it",
+    "status": "what a sweep has done and is doing",
+    "reproduce": "run studies of the paper, or resume them",
+    "report": "a page about runs, sweeps and comparisons",
+    "bench": "measure side by side with what a user would pick instead",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # formulas on a terminal that knows only ASCII
-    arguments = build_parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    arguments = build_parser(chosen).parse_args(words)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -95,28 +104,17 @@ def _terminate(number: int, frame: object) -> NoReturn:
     raise Terminated
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Every subcommand; what each needs is loaded when it runs."""
+def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """Every subcommand with its line; the options of the chosen one, or of all, are read from its module."""
     parser = Parser(
         prog="optac", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"optac {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (
-        add_demo,
-        add_list,
-        add_solve,
-        add_train,
-        add_resume,
-        add_eval,
-        add_enjoy,
-        add_export,
-        add_compare,
-        add_sweep,
-        add_status,
-        add_reproduce,
-        add_report,
-        add_bench,
-    ):
-        add(commands)
+    for name, line in COMMANDS.items():
+        command = commands.add_parser(name, help=line, description=line[0].upper() + line[1:])
+        if chosen in (None, name):
+            module = import_module(f"optac.commands.{name}")
+            module.configure(command)
+            command.set_defaults(run=module.run)
     return parser

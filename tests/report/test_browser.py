@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from optac.report.files import write_report
+from optac.studies.table2.report import REFERENCE
 from tests.report.training_runs import write_run
 
 pytestmark = pytest.mark.browser
@@ -25,7 +26,9 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_run(
                 folder / "runs" / f"p{agent}{seed}", agent, seed, returns, environment="optac/Hopper-v0"
             )
-    return write_report([folder / "runs", RESULTS / "lock-8-5" / "driven"], folder / "page.html").page
+    return write_report(
+        [folder / "runs", RESULTS / "lock-8-5" / "driven"], folder / "page.html", reference=REFERENCE
+    ).page
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from optac.report.evidence import gather
 from optac.report.groups import group_runs, short_name
 from optac.report.page import page, read_report
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+from optac.studies.table2.report import REFERENCE
 from tests.report.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -93,7 +94,8 @@ def test_a_damaged_run_is_named_and_the_others_are_kept(
 
 
 @pytest.mark.parametrize(
-    "change", [{"versions": ["jax 0.10"]}, {"versions": None}, {"settings": {"preset": ["default"]}}]
+    "change",
+    [{"versions": ["jax 0.10"]}, {"versions": None}, {"settings": {"preset": ["default"]}}, {"changed": 3}],
 )
 def test_an_odd_configuration_costs_its_run_alone(tmp_path: Path, change: dict[str, object]) -> None:
     write_run(tmp_path / "sound")
@@ -182,7 +184,7 @@ def test_groups_differ_in_more_than_the_seed_and_say_in_what(tmp_path: Path) -> 
     write_run(tmp_path / "b", seed=0, checkpoint_every=7)
     write_run(tmp_path / "c", batch_size=64)
     write_run(tmp_path / "d", "crffsac", returns=(1.0,), steps=10_000)
-    groups = group_runs(gather([tmp_path]).training)
+    groups = group_runs(gather([tmp_path]).training, REFERENCE)
     assert [group.label for group in groups] == ["SAC", "SAC · batch_size=64", "cRFFSAC"]
     assert list(groups[0].scores) == [0, 1] and groups[0].has_usual_settings
     assert not groups[1].has_usual_settings and groups[1].runs[0].command.endswith("--set batch_size=64")

@@ -16,11 +16,12 @@ from optac.report.evidence import gather
 from optac.report.files import file_names, write_report
 from optac.report.groups import group_runs
 from optac.report.markup import Markup, element, joined
-from optac.report.page_sections import shared_tasks
+from optac.report.page_sections import aggregate_table, shared_tasks
 from optac.report.panels import profile_panel
 from optac.report.raw_rows import provable_csv
 from optac.runs.folder import RunFolder
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+from optac.studies.table2.report import REFERENCE
 from tests.report.training_runs import write_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -54,7 +55,9 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("report")
-    return write_report([RESULTS / "agents", RESULTS / "lock-8-5"], folder / "mine.html", title="Mine")
+    return write_report(
+        [RESULTS / "agents", RESULTS / "lock-8-5"], folder / "mine.html", title="Mine", reference=REFERENCE
+    )
 
 
 def test_every_link_has_its_anchor_and_every_tag_its_end(written) -> None:
@@ -106,11 +109,32 @@ def test_the_profile_shows_scores_below_random_play(tmp_path: Path) -> None:
     for seed in range(3):
         write_run(tmp_path / f"s{seed}", "sac", seed, (-6000.0 + seed,))
         write_run(tmp_path / f"c{seed}", "crffsac", seed, (4994.0,))
-    panel = profile_panel(shared_tasks(group_runs(gather([tmp_path]).training)))
+    shared = shared_tasks(group_runs(gather([tmp_path]).training, REFERENCE), REFERENCE)
+    panel = profile_panel(shared.groups, REFERENCE)
     sac, crffsac = (series.band for series in panel.series)
     assert sac.at[0] < -1.08 and sac.at[-1] > 1.0
     assert sac.estimate[0] == 1.0 and sac.estimate[-1] == 0.0
     assert dict(zip(crffsac.at, crffsac.estimate, strict=True))[next(x for x in sac.at if x > 0)] == 1.0
+
+
+def test_an_agent_that_the_reference_does_not_name_is_not_left_out_silently(tmp_path: Path) -> None:
+    """It is in the aggregate table where it has run every shared task, and else said to be missing there."""
+    for seed in range(3):
+        for agent in ("sac", "crffsac"):
+            for task in ("optac/HalfCheetah-v0", "optac/Hopper-v0"):
+                write_run(
+                    tmp_path / f"{agent}{seed}{task[-9:]}", agent, seed, (100.0 + seed,), environment=task
+                )
+        mine = write_run(tmp_path / f"mine{seed}", "sac", seed, (200.0 + seed,))
+        mine.config_path.write_text(json.dumps(mine.config | {"agent": "mine"}))
+    groups = group_runs(gather([tmp_path]).training, REFERENCE)
+    shared = shared_tasks(groups, REFERENCE)
+    assert list(shared.groups) == ["sac", "crffsac"]
+    assert "Left out: mine has 3 complete seeds on 1 of these 2." in aggregate_table(shared, REFERENCE)
+    there = [group for group in groups if group.environment == "optac/HalfCheetah-v0"]
+    shared = shared_tasks(there, REFERENCE)
+    assert list(shared.groups) == ["sac", "crffsac", "mine"] and shared.left_out == ()
+    assert '<th scope="row">mine</th>' in aggregate_table(shared, REFERENCE)
 
 
 def test_figures_and_tables_lie_beside_the_page(written) -> None:
@@ -171,13 +195,13 @@ def test_enough_seeds_give_intervals_profiles_and_a_warning_of_mixed_versions(tm
     config = json.loads(run.config_path.read_text())
     config["versions"]["jax"] = "0.9.9"
     run.config_path.write_text(json.dumps(config))
-    made = write_report([tmp_path / "runs"], tmp_path / "r.html")
+    made = write_report([tmp_path / "runs"], tmp_path / "r.html", reference=REFERENCE)
     text = made.page.read_text()
     assert 'class="band"' in text and "Performance profile" in text
     assert "cRFFSAC on optac/HalfCheetah-v0: its 3 seeds were made with 2 different sets of versions" in text
     assert (made.beside / "profile.png").exists()
     assert (
-        "| HalfCheetah | SAC | 10,000 | 3 | 5,100 ± 100 | 5,100 [5,000, 5,200] |"
+        "| HalfCheetah | SAC | 10,000 | 3 | 5,100 ± 100 | 2,550 ± 50 | 5,100 [5,000, 5,200] |"
         in (made.beside / "results.md").read_text()
     )
 

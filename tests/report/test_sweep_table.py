@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from optac.commands.sweep_output import columns, show_standing
+from optac.commands.sweep import columns, show_standing
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.sweeps.standing import sweep_standing
 from tests.report.training_runs import write_run

@@ -1,11 +1,10 @@
 """Small training runs on disk, written as `optac train` writes them."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from optac.agents.record import record_of
 from optac.runs.folder import RunFolder
+from optac.runs.training_config import training_config
 
 
 def write_run(
@@ -20,14 +19,8 @@ def write_run(
 ) -> RunFolder:
     """A run with an evaluation every 5,000 steps; it is complete unless `steps` says that it was to go further."""
     every = 5_000
-    config = {
-        "kind": "train",
-        "agent": agent,
-        "environment": environment,
-        "steps": every * len(returns) if steps is None else steps,
-        "seed": seed,
-        "settings": asdict(record_of(agent).choose(settings)),
-    }
+    until = every * len(returns) if steps is None else steps
+    config = training_config(environment, agent, steps=until, seed=seed, settings=settings)
     run = RunFolder.create(path, config)
     for i, value in enumerate(returns, start=1):
         run.append({"time/total_timesteps": every * i, "time/fps": 90.0, "eval/mean_reward": value})

@@ -5,8 +5,7 @@ import os
 import pytest
 
 from optac.errors import InvalidInput, RunFailed
-from optac.studies.bench.agents import bench_agents, contender, rate, ratios
-from optac.studies.bench.agents_report import agents_markdown
+from optac.studies.bench.agents import contender, measure, rate, ratios, show
 
 SGEMM = 1e9
 
@@ -53,7 +52,7 @@ def test_a_peer_that_is_not_installed_gives_no_ratio():
     assert list(found) == ["sac over sgemm's limit"]
 
 
-def test_the_table_shows_measured_and_aim():
+def test_the_table_shows_measured_and_aim(capsys):
     measured = {
         "task": {"environment": "E-v1", "batch_size": 256, "width": 256, "updates_per_step": 1},
         "rounds": 3,
@@ -62,16 +61,18 @@ def test_the_table_shows_measured_and_aim():
         "ratios": ratios(ROUNDS, FACTS) | {"two runs on two cores over one": [1.9, 1.8, 2.0]},
         "missing": [],
     }
-    table = agents_markdown(measured)
-    assert "| Stable-Baselines3 SAC | 40.0 (25.0–50.0) |" in table
-    assert "| sac over Stable-Baselines3 | 2.00 (2.00–2.50) | ≥ 1.8 |" in table
-    assert "| two runs on two cores over one | 1.90 (1.80–2.00) | ≥ 1.8 |" in table
+    show(measured)
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    shown = [[word.strip() for word in line if word] for line in lines]
+    assert ["Stable-Baselines3 SAC", "40.0 (25.0–50.0)"] in shown
+    assert ["sac over Stable-Baselines3", "2.00 (2.00–2.50)", "≥ 1.8"] in shown
+    assert ["two runs on two cores over one", "1.90 (1.80–2.00)", "≥ 1.8"] in shown
 
 
 @pytest.mark.parametrize("wrong", [{"agents": ["crffsac"]}, {"rounds": 0}, {"steps": 0}])
 def test_a_bench_without_its_yardstick_is_refused(wrong):
     with pytest.raises(InvalidInput, match="compares with `sac`"):
-        bench_agents(**wrong)
+        measure(**wrong)
 
 
 @pytest.mark.slow

@@ -1,35 +1,35 @@
 """`optac reproduce`: cells as data, goes on after a time limit, says what is missing; the oracles' hierarchy itself."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from optac.algorithms.protocol import is_reward_free, load_algorithm
 from optac.cli import main
 from optac.errors import InvalidInput
 from optac.mdp import make_problem
-from optac.registry import ours
-from optac.report.reproduction import log_slope, slope_interval
-from optac.studies.catalogue import EXPERIMENTS, cells_of, reproduce
+from optac.report.statistics import log_slope, slope_interval
+from optac.studies.catalogue import studies, study_named
 from optac.studies.oracles import cells as oracle_hierarchy
 from optac.studies.scaling import cells as scaling
 from optac.studies.scaling import lower_bound
-from optac.studies.scaling import report as scaling_report
+from optac.studies.study import Study
 from optac.studies.table1 import cells as table1
-from optac.studies.table1 import report as table1_report
 from optac.sweeps.measuring import measured
 
+CELL_STUDIES = [name for name, study in studies().items() if isinstance(study, Study)]
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+
+@pytest.mark.parametrize("name", CELL_STUDIES)
 def test_cells_have_ids_of_their_own_and_plain_arguments(name) -> None:
-    cells = cells_of(name)
+    cells = study_named(name).cells()
     assert len({cell.id for cell in cells}) == len(cells) > 50
     assert json.loads(json.dumps([dict(cell.arguments) for cell in cells])) == [
         dict(cell.arguments) for cell in cells
     ]
     with pytest.raises(InvalidInput, match="unknown experiment 'tabel1'; known, nearest first: table1"):
-        cells_of("tabel1")
+        study_named("tabel1")
 
 
 def test_table1_has_twenty_seeds_and_ten_of_the_dear_ones() -> None:
@@ -37,14 +37,9 @@ def test_table1_has_twenty_seeds_and_ten_of_the_dear_ones() -> None:
     for cell in table1.cells():
         counts[cell.arguments["variant"]] = counts.get(cell.arguments["variant"], 0) + 1
     assert counts == {name: 3 * (10 if name in ("moffle", "spanrl") else 20) for name in table1.VARIANTS}
-    assert set(table1_report.ORDER) == set(table1.VARIANTS)
 
 
-def test_report_knows_the_points_of_the_experiment() -> None:
-    assert scaling_report.BUDGET == scaling.BUDGET and set(scaling_report.FACTORS) == set(scaling.SWEEPS)
-    assert tuple(scaling.HARD_POINTS) == lower_bound.POINTS
-    reward_free = {name for name in ours("algorithm") if is_reward_free(load_algorithm(name))}
-    assert set(lower_bound.REWARD_FREE) == reward_free
+def test_the_lower_bounds_order_at_the_base_point() -> None:
     assert scaling.hard_size(scaling.HARD_POINTS["base"]) == pytest.approx(2 * 6 * 3 / 0.2**2)
 
 
@@ -68,9 +63,8 @@ def test_lower_bound_counts_from_the_rung_on_that_finds_three_secrets_in_four() 
         return {"within": 0.1, "rungs": [rung for rung in rungs if rung["last_gap"] is not None]}
 
     runs = [run(0, 0.3, 0, 0), run(0, 0.3, 0.1, 0), run(0, 0, 0, 0.3), run(None, 0, 0.2, 0)]
-    assert lower_bound.needed(runs, "last_gap") == 1.0
-    assert lower_bound.needed([run(None, 0, 0, 0)], "last_gap") == 0.5
-    assert lower_bound.needed([run(0, 0, 0, 0.3)], "last_gap") == np.inf
+    assert lower_bound.needed_interval([run(None, 0, 0, 0)], "last_gap") == (0.5, 0.5, 0.5)
+    assert lower_bound.needed_interval([run(0, 0, 0, 0.3)], "last_gap")[1] == np.inf
     low, middle, high = lower_bound.needed_interval(runs, "last_gap")
     assert low <= middle == 1.0 <= high
 
@@ -80,20 +74,26 @@ def test_experiment_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None
     monkeypatch.setattr(oracle_hierarchy, "SEEDS", 1)
     monkeypatch.setattr(oracle_hierarchy, "PAIRS", 20)
     monkeypatch.setattr(oracle_hierarchy, "DIMENSIONS", (1, 2, 3))
-    first = reproduce("oracles", tmp_path / "out", minutes=0)
-    assert len(first.rows) == 0 and first.total == 11
+    oracles = study_named("oracles")
+    assert oracles.reproduce(tmp_path / "out", minutes=0) == []
+    assert len(oracles.cells()) == len(oracles.missing(tmp_path / "out")) == 11
     status = json.loads((tmp_path / "out" / "status.json").read_text())
     assert status["state"] == "interrupted" and "0 of 11" in status["why"]
     assert main(["reproduce", "oracles", "--jobs", "1", "--out", str(tmp_path / "out"), "--quiet"]) == 0
     report = (tmp_path / "out" / "report.md").read_text()
+    assert oracles.missing(tmp_path / "out") == []
     assert "All 11 runs are in." in report and (tmp_path / "out" / "oracles.svg").exists()
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
-    from importlib import import_module
+@pytest.mark.parametrize("name", CELL_STUDIES)
+def test_nothing_of_the_committed_studies_is_to_be_run_again(name, monkeypatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert study_named(name).missing() == []
 
-    report = import_module(EXPERIMENTS[name].report).write_report([], 100, tmp_path)
+
+@pytest.mark.parametrize("name", CELL_STUDIES)
+def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
+    report = study_named(name).write_report([], 100, tmp_path)
     text = report.read_text()
     assert f"**0 of 100 runs are in; the rest is missing.** `optac reproduce {name}`" in text
 
@@ -101,13 +101,13 @@ def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
 def test_reports_take_a_part_of_the_rows(tmp_path) -> None:
     wanted = {"combination-lock opt-ac s0", "combination-lock flambe s0"}
     rows = [cell() for cell in table1.cells() if cell.id in wanted]
-    text = table1_report.write_report(rows, 840, tmp_path).read_text()
+    text = study_named("table1").write_report(rows, 840, tmp_path).read_text()
     assert r"| opt-ac | PE | ✓ | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP | ✗ |" in text
     assert "missing" in text and (tmp_path / "episodes.png").exists()
     wanted = {"A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0"}
     rows = [cell() for cell in scaling.cells() if cell.id in wanted]
     assert len(rows) == 4
-    text = scaling_report.write_report(rows, 900, tmp_path).read_text()
+    text = study_named("scaling").write_report(rows, 900, tmp_path).read_text()
     assert "refused (η_min = 0)" in text and "A = 4" in text
 
 
@@ -144,7 +144,7 @@ def test_slope_of_a_power_law_is_its_exponent() -> None:
     assert log_slope(x, [3 * value**1.5 for value in x]) == pytest.approx(1.5)
     rng = np.random.default_rng(0)
     runs = np.array([[value**2 * noise for noise in rng.uniform(0.8, 1.25, 10)] for value in x])
-    slope, low, high = slope_interval(x, runs)
-    assert low <= slope <= high and low < 2.1 and high > 1.9
+    found = slope_interval(x, runs)
+    assert found.low <= found.estimate <= found.high and found.low < 2.1 and found.high > 1.9
     runs[3] = np.inf
     assert slope_interval(x, runs) is None

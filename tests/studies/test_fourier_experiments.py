@@ -8,10 +8,11 @@ from optac.mdp.families.smooth_walk import RADIUS
 from optac.mdp.noise import BumpNoise
 from optac.models import FourierChoice
 from optac.models.kernel_features import KernelFeatures
+from optac.studies.crff_rates import STUDY as RATES
 from optac.studies.crff_rates import cells as crff_rates
 from optac.studies.crff_rates import report as rates_report
+from optac.studies.misspecified import STUDY as MISSPECIFIED
 from optac.studies.misspecified import cells as misspecified
-from optac.studies.misspecified import report as misspecified_report
 
 
 @pytest.mark.parametrize(("dim", "smoothness"), [(1, 3), (2, 4)])
@@ -38,10 +39,10 @@ def test_lattice_of_frequencies_is_the_integral_over_the_ball(dim) -> None:
 def test_rates_report_recovers_a_slope_that_was_put_in(tmp_path) -> None:
     rows = [
         {"term": "samples", "dim": 1, "smoothness": 3, "seed": s, "sizes": [100, 1000, 10_000], "errors": e}
-        for s, e in enumerate([[0.3, 0.3 / 10**0.5, 0.03]] * 2)
+        for s, e in enumerate([[0.3, 0.3 / 10**0.5, 0.03]] * 3)
     ]
-    text = rates_report.write_report(rows, 2, tmp_path).read_text()
-    assert "| samples, in N | 1 | 3 | 2 | -0.50 [-0.50, -0.50] | −0.5 |" in text
+    text = RATES.write_report(rows, 3, tmp_path).read_text()
+    assert "| samples, in N | 1 | 3 | 3 | -0.50 [-0.50, -0.50] | −0.5 |" in text
     assert (tmp_path / "rates.svg").exists()
 
 
@@ -51,14 +52,14 @@ RUN = {"dim": 1, "episodes": 1000, "range": 2.0, "horizon": 5, "actions": 4, **F
 
 
 def report_of(rows, path) -> str:
-    return misspecified_report.write_report(rows, len(rows), path).read_text()
+    return MISSPECIFIED.write_report(rows, len(rows), path).read_text()
 
 
 def test_misspecified_report_gives_slopes_with_and_without_the_floor(tmp_path) -> None:
     """gap = 0.04 + 0.5 ζ: slope 1 and constant 0.5 over the floor, less without it; H² d̃^1.5 |A| = 25·8·4."""
     rows = [
         {"study": "misspecified", "zeta": z, "seed": s, "gap": 0.04 + 0.5 * z, "last_gap": 0.1 * z, **RUN}
-        for s in (0, 1)
+        for s in (0, 1, 2)
         for z in (0.0, 0.1, 1.0)
     ]
     text = report_of(rows, tmp_path)
@@ -68,7 +69,7 @@ def test_misspecified_report_gives_slopes_with_and_without_the_floor(tmp_path) -
     assert "| last policy | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 0.100 (0.100) |" in text
     assert "| theorem, a bound | 1 | 1 | 800, logarithms left out |" in text
     assert "5² · 4^(3/2) · 4" in text and "it is 0.050, below the smallest ζ" in text
-    assert "| 0.1 | 2 | 0.300 | 0.0900 | 0.0500 | 0.0100 | 0.0100 | 240 |" in text
+    assert "| 0.1 | 3 | 0.300 | 0.0900 | 0.0500 | 0.0100 | 0.0100 | 240 |" in text
 
 
 def test_realised_report_counts_the_mixtures_within_five_percent(tmp_path) -> None:

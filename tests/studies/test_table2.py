@@ -12,23 +12,23 @@ from optac.report.evidence import gather
 from optac.report.groups import group_runs
 from optac.report.numbers import mean_std, number
 from optac.report.statistics import Summary
-from optac.studies.table2.cells import STEPS, table2_sweep
-from optac.studies.table2.page import show_table2, write_table2_page
-from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS, normalised
+from optac.studies.table2.cells import STEPS, sweep
+from optac.studies.table2.comparison import paper_cells
+from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS
 from optac.studies.table2.report import (
-    BEGIN,
-    END,
+    REFERENCE,
     latex,
     markdown,
     missing_markdown,
-    paper_cells,
-    write_documents,
+    show,
+    write_page,
 )
+from scripts.table2 import BEGIN, END, write_documents
 from tests.report.training_runs import write_run
 
 
 def cells_of(folder: Path, **options):
-    return paper_cells(group_runs(gather([folder]).training), **options)
+    return paper_cells(group_runs(gather([folder]).training, REFERENCE), **options)
 
 
 def test_four_seeds_well_above_the_paper_can_tell(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_command_that_fills_a_line_runs_as_many_steps_as_the_line_counts(tmp
     write_run(tmp_path / "whole", returns=(7.0,) * 40, environment="optac/Hopper-v0")
     for cell in (cells[-1] for cells in cells_of(tmp_path)):
         asked = build_parser().parse_args(shlex.split(cell.fill)[1:])
-        planned = table2_sweep(environments=asked.environments, steps=asked.steps).runs
+        planned = sweep(environments=asked.environments, steps=asked.steps).runs
         assert {(run.config["environment"], run.config["steps"]) for run in planned} == {
             (cell.environment, cell.steps)
         }
@@ -95,7 +95,8 @@ def test_tables_show_what_is_missing(tmp_path: Path) -> None:
     lines = cells_of(tmp_path)
     text = markdown(lines)
     assert "| **HalfCheetah**, 5,000 steps | ours | **4,001.0 ± 1.0 (3 seeds)** | **missing** |" in text
-    assert "| | paper | 4994 ± 99 | 6152 ± 657 | 6454 ± 479 |" in text
+    assert "|  | ours, last three | 4,001.0 ± 1.0 | — | — |" in text
+    assert "|  | paper | 4994 ± 99 | 6152 ± 657 | 6454 ± 479 |" in text
     assert "| HalfCheetah | SAC | 3 | `optac reproduce table2" in missing_markdown(lines)
     assert r"HalfCheetah & ours & 4,001.0 $\pm$ 1.0 (3 seeds) & -- & -- \\" in latex(lines)
     assert missing_markdown([]) == "Nothing is missing.\n"
@@ -105,8 +106,8 @@ def test_the_papers_figures_are_the_printed_ones() -> None:
     assert PAPER["crffsac-bonus"]["optac/HalfCheetah-v0"].text == "6454 ± 479"
     assert PAPER["sac"]["optac/Reacher-v0"].text == "−4.81 ± 0.19"
     assert PAPER["crffsac"]["optac/Hopper-v0"].mean == 1449.0
-    assert normalised("optac/Ant-v0", 2081.0) == 1.0
-    assert normalised("optac/Ant-v0", RANDOM_RETURNS["optac/Ant-v0"]) == 0.0
+    assert REFERENCE.normalised("optac/Ant-v0", 2081.0) == 1.0
+    assert REFERENCE.normalised("optac/Ant-v0", RANDOM_RETURNS["optac/Ant-v0"]) == 0.0
 
 
 def test_random_returns_are_the_measured_ones() -> None:
@@ -152,12 +153,12 @@ def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> No
 
 
 def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -> None:
-    assert write_table2_page(tmp_path) is None
+    assert write_page(tmp_path) is None
     write_run(tmp_path / "a", returns=(7.0,) * 40)
-    show_table2(tmp_path)
+    show(tmp_path)
     shown = capsys.readouterr().out
     assert "7.000 (1 seed)" in shown and "optac reproduce table2 --environments optac/Ant-v0" in shown
     assert len([line for line in shown.splitlines() if "missing" in line]) == 18
-    written = write_table2_page(tmp_path)
+    written = write_page(tmp_path)
     assert written is not None and "Table 2" in written.page.read_text()
     assert len(gather([tmp_path]).training) == 1, "the page among the runs is no run"

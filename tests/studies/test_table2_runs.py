@@ -10,7 +10,9 @@ from optac.errors import InvalidInput
 from optac.runs.folder import RunFolder
 from optac.runs.publishing import is_published, publish
 from optac.runs.training_config import training_config, training_id
-from optac.studies.table2.cells import STEPS, reproduce_table2, table2_sweep
+from optac.studies.published_runs import reproduce_runs
+from optac.studies.table2.cells import STEPS
+from optac.studies.table2.cells import sweep as table2_sweep
 
 
 def test_all_of_it_is_six_tasks_three_agents_four_seeds_the_most_telling_first() -> None:
@@ -76,7 +78,7 @@ def test_what_is_published_is_not_run_again(tmp_path: Path) -> None:
     def no_executor() -> None:
         raise AssertionError("there is nothing to run")
 
-    assert reproduce_table2(sweep, tmp_path / "work", tmp_path / "results", no_executor) == set()
+    assert reproduce_runs(sweep, tmp_path / "work", tmp_path / "results", no_executor) == set()
     assert all(is_published(run.id, tmp_path / "results") for run in sweep.runs)
 
 
@@ -93,5 +95,7 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
         assert [row["time/total_timesteps"] for row in RunFolder.open(record).rows()] == [20]
     assert main(["reproduce", "training-curves", *words[2:], "--minutes", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"] == 3
+    assert main([*words, "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"experiment": "table2", "missing": []}
     assert main(["reproduce", "oracles", "--steps", "20"]) == 2
     assert "--steps goes with table2 and training-curves, not with oracles" in capsys.readouterr().err

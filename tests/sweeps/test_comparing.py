@@ -16,7 +16,8 @@ import pytest
 import optac
 from optac.cli import main
 from optac.errors import InvalidInput
-from optac.report.comparison import cell, comparison_table
+from optac.report.comparison import comparison_tables
+from optac.report.tables import cell
 from optac.runs.provenance import source_commit
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
@@ -47,7 +48,7 @@ def without_times(rows):
 
 
 def table_without_seconds(rows):
-    return [line[:-1] for line in comparison_table(rows, CONFIG.epsilon, CONFIG.episodes)[1]]
+    return [line[:-1] for line in comparison_tables(rows, CONFIG.epsilon, CONFIG.episodes).lines]
 
 
 def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> None:

@@ -2,20 +2,18 @@
 
 import argparse
 import json
-from typing import Any
+from importlib import import_module
 
-from optac.commands.subcommand import add_command, into, print_json
+from optac.commands.subcommand import add_everywhere, into, is_quiet, print_json
 from optac.errors import unknown_name
+from optac.studies.bench import BENCHES
 
 
-def add_bench(commands: Any) -> None:
-    """Add `optac bench`."""
-    parser = add_command(
-        commands, "bench", "measure side by side with what a user would pick instead", _bench
-    )
-    parser.add_argument(
-        "benches", nargs="*", metavar="BENCH", help=f"which ones (default: all): {', '.join(BENCHES)}"
-    )
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_everywhere(parser)
+    which = f"which ones (default: all): {', '.join(BENCHES)}"
+    parser.add_argument("benches", nargs="*", metavar="BENCH", help=which)
     parser.add_argument(
         "--peer-python",
         metavar="PYTHON",
@@ -23,41 +21,18 @@ def add_bench(commands: Any) -> None:
     )
 
 
-def _bench(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Measure the benches one after the other."""
     for name in arguments.benches:
         if name not in BENCHES:
             raise unknown_name("bench", name, BENCHES)
     results = {}
     for name in arguments.benches or BENCHES:
-        measured, show = BENCHES[name](arguments)
-        results[name] = measured
+        bench = import_module(f"optac.studies.bench.{name}")
+        results[name] = bench.measure(peer_python=arguments.peer_python, quiet=is_quiet(arguments))
         if arguments.out:
-            into(arguments.out, f"{name}.json").write_text(json.dumps(measured, indent=2) + "\n")
+            into(arguments.out, f"{name}.json").write_text(json.dumps(results[name], indent=2) + "\n")
         if not arguments.json:
-            show(measured)
+            bench.show(results[name])
     if arguments.json:
         print_json(results if len(results) > 1 else next(iter(results.values())))
-
-
-def _bench_theory(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.studies.bench.theory import bench_theory
-    from optac.studies.bench.theory_report import show_bench
-
-    return bench_theory(arguments.peer_python, quiet=arguments.quiet or arguments.json), show_bench
-
-
-def _bench_agents(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.studies.bench.agents import bench_agents
-    from optac.studies.bench.agents_report import show_agents_bench
-
-    return bench_agents(quiet=arguments.quiet or arguments.json), show_agents_bench
-
-
-def _bench_sweep(arguments: argparse.Namespace) -> tuple[dict[str, Any], Any]:
-    from optac.studies.bench.sweep import bench_sweep
-    from optac.studies.bench.sweep_report import show_sweep_bench
-
-    return bench_sweep(quiet=arguments.quiet or arguments.json), show_sweep_bench
-
-
-BENCHES = {"theory": _bench_theory, "agents": _bench_agents, "sweep": _bench_sweep}

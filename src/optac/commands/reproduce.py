@@ -1,27 +1,30 @@
-"""`optac reproduce`: studies of many small runs, and sweeps of training runs."""
+"""`optac reproduce`: studies of many small runs, and of training runs."""
 
 import argparse
 import os
 from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, print_json
-from optac.commands.sweep import add_launching, executor_of
+from optac.commands.subcommand import add_everywhere, answer, is_quiet
+from optac.commands.sweep import add_launching, executor_of, show_standing, standing_json, watched
 from optac.errors import InvalidInput
+from optac.report.terminal import progress
+from optac.studies.catalogue import studies, study_named
+from optac.studies.published_runs import missing_runs, reproduce_runs
+from optac.studies.study import Study, TrainingStudy
+from optac.sweeps.standing import SweepStanding, run_standing
 
-FOR_SWEPT = ("ray", "steps", "seeds", "environments", "preset")
+LESS = ("steps", "seeds", "environments", "preset")
 
 
-def add_reproduce(commands: Any) -> None:
-    """Add `optac reproduce`."""
-    parser = add_command(
-        commands,
-        "reproduce",
-        "run an experiment of the paper, or go on with it",
-        _reproduce,
-        out="where its rows or records go (default: results/NAME); trainings are at work in runs/table2",
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_everywhere(
+        parser, out="where its rows or records go (default: results/NAME); trainings are at work in runs/NAME"
     )
-    parser.add_argument("experiment", metavar="NAME", help="a name from `optac list`, section experiments")
+    names = "names from `optac list`, section experiments"
+    parser.add_argument("experiments", nargs="+", metavar="NAME", help=names)
+    parser.add_argument("--dry-run", action="store_true", help="list what is missing, and run nothing")
     parser.add_argument(
         "--minutes",
         type=float,
@@ -29,63 +32,58 @@ def add_reproduce(commands: Any) -> None:
         help="start nothing after so many minutes, nor a training that cannot end by then; report what is there",
     )
     add_launching(parser)
-    less = parser.add_argument_group("to do less of table2 and training-curves")
+    less = parser.add_argument_group("to do less of a study of trainings")
     less.add_argument("--steps", type=int, metavar="N", help="steps of every run (default: the task's)")
-    less.add_argument("--seeds", type=int, metavar="N", help="seeds 0 … N − 1 (default: 4)")
-    less.add_argument("--environments", nargs="+", metavar="ENV", help="these tasks (default: all six)")
+    less.add_argument("--seeds", type=int, metavar="N", help="seeds 0 … N − 1 (default: the study's)")
+    less.add_argument("--environments", nargs="+", metavar="ENV", help="these tasks (default: all)")
     less.add_argument("--preset", metavar="NAME", help="the agents' preset (default: default)")
 
 
-def _reproduce(arguments: argparse.Namespace) -> int:
-    from optac.studies.catalogue import SWEPT
+def run(arguments: argparse.Namespace) -> int:
+    """One study after the other."""
+    chosen = [study_named(name) for name in arguments.experiments]
+    if len(chosen) > 1 and (arguments.out or arguments.json):
+        raise InvalidInput("--out and --json go with one NAME; run `optac reproduce` once for each")
+    for study in chosen:
+        for name in (*LESS, "ray"):
+            if isinstance(study, Study) and getattr(arguments, name) is not None:
+                trainings = [name for name, one in studies().items() if isinstance(one, TrainingStudy)]
+                raise InvalidInput(f"--{name} goes with {' and '.join(trainings)}, not with {study.name}")
+    codes = [
+        _cells(arguments, one) if isinstance(one, Study) else _trainings(arguments, one) for one in chosen
+    ]
+    return max(codes)
 
-    if arguments.experiment in SWEPT:
-        return _reproduce_swept(arguments)
-    for name in FOR_SWEPT:
-        if getattr(arguments, name) is not None:
-            raise InvalidInput(f"--{name} goes with {' and '.join(SWEPT)}, not with {arguments.experiment}")
-    return _reproduce_study(arguments)
 
-
-def _reproduce_study(arguments: argparse.Namespace) -> int:
-    from importlib import import_module
-
-    from optac.report.terminal import progress
-    from optac.studies.catalogue import cells_of, experiment, reproduce
-
-    chosen = experiment(arguments.experiment)
-    total = len(cells_of(arguments.experiment))
-    jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
-    with progress(arguments.experiment, total, quiet=arguments.quiet or arguments.json) as advance:
-        done = reproduce(
-            arguments.experiment, arguments.out, jobs=jobs, minutes=arguments.minutes, progress=advance
-        )
-    report = import_module(chosen.report).write_report(done.rows, done.total, done.path)
-    if arguments.json:
-        summary = {"experiment": arguments.experiment, "rows": len(done.rows), "of": done.total}
-        print_json({**summary, "out": str(done.path), "report": str(report)})
-    else:
-        print(report.read_text(encoding="utf-8"))
-        print(f"written to {done.path}")
+def _list_missing(arguments: argparse.Namespace, name: str, missing: list[str]) -> int:
+    lines = [f"{name}: {len(missing)} to run", *(f"  {run}" for run in missing)]
+    answer(arguments, {"experiment": name, "missing": missing}, lambda: print("\n".join(lines)))
     return 0
 
 
-def _reproduce_swept(arguments: argparse.Namespace) -> int:
-    """Both are the same runs, at work in runs/table2; the records of the finished ones go to results/table2."""
-    from optac.commands.sweep_output import show_standing, standing_json, watched
-    from optac.studies.table2.cells import SEEDS, reproduce_table2, table2_sweep
-    from optac.studies.table2.page import show_table2, write_table2_page
-    from optac.sweeps.standing import SweepStanding, run_standing
+def _cells(arguments: argparse.Namespace, study: Study) -> int:
+    if arguments.dry_run:
+        return _list_missing(arguments, study.name, study.missing(arguments.out))
+    total, path = len(study.cells()), arguments.out or study.results
+    jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
+    with progress(study.name, total, quiet=is_quiet(arguments)) as advance:
+        rows = study.reproduce(path, jobs=jobs, minutes=arguments.minutes, progress=advance)
+    report = study.write_report(rows, total, path)
+    said = {"experiment": study.name, "rows": len(rows), "of": total, "out": str(path), "report": str(report)}
+    text = report.read_text(encoding="utf-8")
+    answer(arguments, said, lambda: print(f"{text}\nwritten to {path}"))
+    return 0
 
-    sweep = table2_sweep(
-        environments=arguments.environments,
-        seeds=SEEDS if arguments.seeds is None else arguments.seeds,
-        steps=arguments.steps,
-        preset=arguments.preset or "default",
-    )
-    results, work = arguments.out or Path("results/table2"), Path("runs/table2")
-    with watched(work, quiet=arguments.quiet or arguments.json) as watching:
-        missing = reproduce_table2(
+
+def _trainings(arguments: argparse.Namespace, study: TrainingStudy) -> int:
+    """At work in runs/NAME; the records of the finished ones go to results/NAME."""
+    less = {name: getattr(arguments, name) for name in LESS if getattr(arguments, name) is not None}
+    sweep = study.sweep(**less)
+    results, work = arguments.out or Path("results") / study.folder, Path("runs") / study.folder
+    if arguments.dry_run:
+        return _list_missing(arguments, study.name, missing_runs(sweep, results))
+    with watched(work, quiet=is_quiet(arguments)) as watching:
+        missing = reproduce_runs(
             sweep,
             work,
             results,
@@ -94,20 +92,26 @@ def _reproduce_swept(arguments: argparse.Namespace) -> int:
             minutes=arguments.minutes,
             watching=watching,
         )
-    # Of a run made here, its folder says more than its record: how many attempts it took.
-    made_here = {
-        run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "finished"
-    }
-    places = [(work if run.id in made_here else results) / run.id for run in sweep.runs]
-    standing = SweepStanding(results, tuple(run_standing(path) for path in places))
-    written = write_table2_page(results, arguments.steps)
+    standing = _standing(sweep, work, results, missing)
+    report = study.report()
+    written = report.write_page(results, arguments.steps)
     page = None if written is None else str(written.page)
-    if arguments.json:
-        print_json({"experiment": arguments.experiment, **standing_json(standing), "page": page})
-    else:
+
+    def show() -> None:
         show_standing(standing)
-        show_table2(results, arguments.steps)
+        report.show(results, arguments.steps)
         print(
             f"\nthe page with the curves: {page}" if page else "\nno run is finished yet, so there is no page"
         )
+
+    answer(arguments, {"experiment": study.name, **standing_json(standing), "page": page}, show)
     return 1 if standing.count("failed") else 0
+
+
+def _standing(sweep: Any, work: Path, results: Path, missing: set[str]) -> SweepStanding:
+    """Of a run made here, its folder says more than its record: how many attempts it took."""
+    here = {
+        run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "finished"
+    }
+    places = [(work if run.id in here else results) / run.id for run in sweep.runs]
+    return SweepStanding(results, tuple(run_standing(path) for path in places))

@@ -1,23 +1,29 @@
 """`optac solve`."""
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from optac.commands.subcommand import add_command, add_problem, print_json
+from optac.algorithms import Result
+from optac.commands.subcommand import add_everywhere, add_examples, add_problem, answer, is_quiet
+from optac.mdp import Problem
+from optac.report.tables import ORACLES
+from optac.report.terminal import progress, show_table
+from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+from optac.settings import assignments
 
 
-def add_solve(commands: Any) -> None:
-    """Add `optac solve`."""
-    parser = add_command(
-        commands, "solve", "run an algorithm on a problem", _solve, presets="practical (default) or theory"
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = (
-        "examples:\n"
-        "  optac solve combination-lock horizon=6 actions=10 --iterations 300\n"
-        "  optac solve random-simplex states=30 rank=3 seed=1 --set model_class=finite --preset theory\n"
-        "  optac solve FrozenLake-v1 horizon=20 --episodes 20000\n"
-        "  optac solve my-arrays.npz --set rank=4"
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_everywhere(parser, presets="practical (default) or theory")
+    add_examples(
+        parser,
+        "optac solve combination-lock horizon=6 actions=10 --iterations 300",
+        "optac solve random-simplex states=30 rank=3 seed=1 --set model_class=finite --preset theory",
+        "optac solve FrozenLake-v1 horizon=20 --episodes 20000",
+        "optac solve my-arrays.npz --set rank=4",
     )
     add_problem(parser)
     parser.add_argument("--algorithm", default="opt-ac", metavar="ALGORITHM", help="default: opt-ac")
@@ -26,12 +32,8 @@ def add_solve(commands: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="the learner's seed (default: 0)")
 
 
-def _solve(arguments: argparse.Namespace) -> None:
-    from optac.commands.solve_output import progress_note, show_result
-    from optac.report.terminal import progress
-    from optac.runs.solving import SolveConfig, prepared_solve, run_solve
-    from optac.settings import assignments
-
+def run(arguments: argparse.Namespace) -> None:
+    """Solve, and say what was learnt and what it cost."""
     config = SolveConfig(
         problem=arguments.problem,
         parameters=assignments(arguments.parameters, "parameter"),
@@ -43,14 +45,51 @@ def _solve(arguments: argparse.Namespace) -> None:
         settings=assignments(arguments.settings, "setting"),
     )
     prepared = prepared_solve(config)
-    name, rounds = prepared.run.algorithm, prepared.run.rounds
-    with progress(name, rounds, quiet=arguments.quiet or arguments.json) as advance:
+    with progress(prepared.run.algorithm, prepared.run.rounds, quiet=is_quiet(arguments)) as advance:
         result, folder = run_solve(
-            prepared,
-            arguments.out,
-            lambda row: advance(row["iteration"], progress_note(row)),
+            prepared, arguments.out, lambda row: advance(row["iteration"], _progress_note(row))
         )
-    if arguments.json:
-        print_json({**result.summary(), "out": str(folder.path)})
-    else:
-        show_result(prepared.run.problem, result, folder.path)
+    said = {**result.summary(), "out": str(folder.path)}
+    answer(arguments, said, lambda: _show_result(prepared.run.problem, result, folder.path))
+
+
+def _show_result(problem: Problem, result: Result, folder: Path) -> None:
+    """What was learnt, what it cost, with which constants, where it lies."""
+    rows = [
+        ["optimal value V*", f"{result.optimal_value:.4f}"],
+        ["uniform play", f"{problem.uniform_value:.4f}"],
+        ["mixture: value, gap", f"{result.value:.4f}, {result.gap:.4f}"],
+        ["last policy: value, gap", f"{result.last_value:.4f}, {result.last_gap:.4f}"],
+        ["certificate (a bound on the gap without the truth)", _or_dash(result.certificate)],
+        ["episodes, iterations", f"{result.episodes}, {result.iterations}"],
+        ["bill", _bill_line(result.bill.asdict())],
+        ["seconds", f"{result.seconds:.2f}"],
+    ]
+    for search, rounds in result.capped.items():
+        rows.append([f"{search}: ended by its cap, not done", f"in {rounds} of {result.iterations} rounds"])
+    show_table(f"{result.algorithm} on {problem!r}, seed {result.seed}", ["", ""], rows)
+    print(
+        "constants: "
+        + ", ".join(f"{name}={_short(value)}" for name, value in asdict(result.settings).items())
+    )
+    print(f"written to {folder}")
+
+
+def _progress_note(row: Mapping[str, Any]) -> str:
+    """What to say beside the bar; a reward-free algorithm has no gap before its end."""
+    if row["gap"] is None:
+        return f"exploring, {row['episodes']} episodes"
+    return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"
+
+
+def _bill_line(bill: dict[str, Any]) -> str:
+    """SL 2000, PE 1000, PP 0, CP 0."""
+    return ", ".join(f"{name} {bill[name]}" for name in ORACLES)
+
+
+def _or_dash(value: float | None) -> str:
+    return "—" if value is None else f"{value:.4f}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

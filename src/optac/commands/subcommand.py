@@ -31,22 +31,17 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(None, str(unknown_name(kind.lower(), str(value), action.choices)))
 
 
-def add_command(
-    commands: Any,
-    name: str,
-    help: str,
-    run: Any,
+def add_everywhere(
+    parser: argparse.ArgumentParser,
     *,
     presets: str | None = None,
     out: str = "where to write (default: runs/<id>)",
     out_name: str = "DIR",
-) -> Parser:
-    """A subcommand with the options every subcommand has; with `presets`, their names, also --preset and --set.
+) -> None:
+    """The options every subcommand has; with `presets`, their names, also --preset and --set.
 
     `out` says what --out is for.
     """
-    parser: Parser = commands.add_parser(name, help=help, description=help[0].upper() + help[1:])
-    parser.set_defaults(run=run)
     everywhere = parser.add_argument_group("everywhere")
     everywhere.add_argument("--out", type=folder, metavar=out_name, help=out)
     everywhere.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
@@ -70,17 +65,52 @@ def add_command(
             dest="settings",
             help="a setting by its Python keyword, as the docs name them; repeatable",
         )
-    return parser
+
+
+def add_problem(parser: argparse.ArgumentParser) -> None:
+    """A problem's name and its parameters."""
+    parser.add_argument(
+        "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
+    )
+    parser.add_argument(
+        "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
+    )
+
+
+def add_run_folder(parser: argparse.ArgumentParser) -> None:
+    """The folder of a run that is there."""
+    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+
+
+def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:
+    """Examples at the end of the help."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(
+        [*([f"{before}\n"] if before else []), "examples:", *(f"  {line}" for line in lines)]
+    )
 
 
 def notice(text: str) -> None:
     """A line on standard error."""
-    print(f"optac: {text}", file=sys.stderr)
+    print(f"optac: {text}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:
     """The one object that --json promises."""
     print(json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item)))
+
+
+def answer(arguments: argparse.Namespace, value: Any, show: Callable[[], None]) -> None:
+    """Print the object with --json, else show it as people read it."""
+    if arguments.json:
+        print_json(value)
+    else:
+        show()
+
+
+def is_quiet(arguments: argparse.Namespace) -> bool:
+    """Whether no progress is to be shown."""
+    return bool(arguments.quiet or arguments.json)
 
 
 def write_answer(out: Path | None, name: str, value: Any) -> None:
@@ -95,16 +125,6 @@ def into(out: Path, name: Path | str) -> Path:
     """A file in the folder of --out, which is made where it is not there."""
     out.mkdir(parents=True, exist_ok=True)
     return out / name
-
-
-def add_problem(parser: argparse.ArgumentParser) -> None:
-    """A problem's name and its parameters."""
-    parser.add_argument(
-        "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
-    )
-    parser.add_argument(
-        "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
-    )
 
 
 def folder(text: str) -> Path:

@@ -1,22 +1,35 @@
-"""`optac sweep` and `optac status`."""
+"""`optac sweep`."""
 
 import argparse
 import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from optac.commands.subcommand import add_command, print_json, write_answer
+from optac.commands.subcommand import add_everywhere, add_examples, answer, is_quiet, notice
+from optac.report.terminal import show_table
+from optac.runs.folder import State
+from optac.sweeps.launcher import Watching, run_sweep
+from optac.sweeps.local_executor import LocalExecutor
+from optac.sweeps.plan import read_sweep
+from optac.sweeps.standing import RunStanding, SweepStanding, run_standing, sweep_standing
+
+STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
+SECONDS_BETWEEN_LINES = 30.0
 
 
-def add_sweep(commands: Any) -> None:
-    """Add `optac sweep`."""
-    parser = add_command(commands, "sweep", "run all that a TOML file asks for, or go on with it", _sweep)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = (
-        "The same command goes on where it stopped, and may run twice at once on one folder.\n\nexamples:\n"
-        "  optac sweep cheetah.toml --dry-run          the runs, without running them\n"
-        "  optac sweep cheetah.toml --jobs 2           two at a time, one thread each\n"
-        "  optac sweep cheetah.toml --ray 10.0.0.1:6379 --out /shared/cheetah"
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_everywhere(parser)
+    add_examples(
+        parser,
+        "optac sweep cheetah.toml --dry-run          the runs, without running them",
+        "optac sweep cheetah.toml --jobs 2           two at a time, one thread each",
+        "optac sweep cheetah.toml --ray 10.0.0.1:6379 --out /shared/cheetah",
+        before="The same command resumes where it stopped, and may run twice at once on one folder.",
     )
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (see docs/sweeps.md)")
     parser.add_argument("--dry-run", action="store_true", help="list the runs and where each stands")
@@ -46,23 +59,17 @@ def executor_of(arguments: argparse.Namespace) -> Any:
         from optac.sweeps.ray_executor import RayExecutor
 
         return RayExecutor(arguments.ray, jobs=arguments.jobs)
-    from optac.sweeps.local_executor import LocalExecutor
-
     return LocalExecutor(len(os.sched_getaffinity(0)) if arguments.jobs is None else arguments.jobs)
 
 
-def _sweep(arguments: argparse.Namespace) -> int:
-    from optac.commands.sweep_output import show_standing, standing_json, watched
-    from optac.sweeps.launcher import run_sweep
-    from optac.sweeps.plan import read_sweep
-    from optac.sweeps.standing import SweepStanding, run_standing
-
+def run(arguments: argparse.Namespace) -> int:
+    """Run what is missing, or list what there is to run, and show where all stands."""
     sweep = read_sweep(arguments.file)
     path = arguments.out or Path("runs") / sweep.name
     if arguments.dry_run:
         standing = SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
     else:
-        with watched(path, quiet=arguments.quiet or arguments.json) as watching:
+        with watched(path, quiet=is_quiet(arguments)) as watching:
             standing = run_sweep(
                 sweep,
                 path,
@@ -71,32 +78,125 @@ def _sweep(arguments: argparse.Namespace) -> int:
                 minutes=arguments.minutes,
                 watching=watching,
             )
-    if arguments.json:
-        print_json(standing_json(standing))
-    else:
-        show_standing(standing)
+    answer(arguments, standing_json(standing), lambda: show_standing(standing))
     return 1 if standing.count("failed") and not arguments.dry_run else 0
 
 
-def add_status(commands: Any) -> None:
-    """Add `optac status`."""
-    parser = add_command(
-        commands,
-        "status",
-        "what a sweep has done and is doing",
-        _status,
-        out="also write it to standing.json there",
-    )
-    parser.add_argument("sweep_folder", type=Path, metavar="DIR", help="the sweep's folder")
+def standing_json(standing: SweepStanding) -> dict[str, Any]:
+    """What --json prints of a sweep."""
+    return {
+        "out": str(standing.path),
+        **{state: standing.count(state) for state in STATES},
+        "seconds_left": standing.seconds_left,
+        "runs": [
+            {
+                "id": run.id,
+                "state": run.state,
+                "reached": run.reached,
+                "total": run.total,
+                "score": run.score,
+                "attempts": run.attempts,
+                "why": run.why,
+                "parameters_sha256": run.parameters_sha256,
+            }
+            for run in standing.runs
+        ],
+    }
 
 
-def _status(arguments: argparse.Namespace) -> None:
-    from optac.commands.sweep_output import show_standing, standing_json
-    from optac.sweeps.standing import sweep_standing
+def show_standing(standing: SweepStanding) -> None:
+    """The table of a sweep's runs."""
+    show_table(headline(standing), columns(standing), [_cells(run) for run in standing.runs])
+    for run in standing.runs:
+        if run.state == "failed":
+            print(f"{run.id}: {run.why}")
 
-    standing = sweep_standing(arguments.sweep_folder)
-    write_answer(arguments.out, "standing.json", standing_json(standing))
-    if arguments.json:
-        print_json(standing_json(standing))
-    else:
-        show_standing(standing)
+
+def columns(standing: SweepStanding) -> list[str]:
+    """What the table shows of each run: a training's last return, an algorithm's last gap."""
+    scores = {run.kind.score_name for run in standing.runs if run.kind is not None}
+    return ["run", "state", "reached", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
+
+
+def headline(standing: SweepStanding) -> str:
+    """Runs finished, running, waiting and failed, and the time left."""
+    counts = [f"{standing.count(state)} {state}" for state in STATES]
+    return f"{standing.path.name}: {', '.join(counts)}{_time_left(standing)}"
+
+
+@contextmanager
+def watched(path: Path, *, quiet: bool) -> Iterator[Watching]:
+    """Shows a sweep while it runs: a live table on a terminal's standard error, else lines; nothing when quiet."""
+    try:
+        if quiet:
+            yield Watching(say=_say_what_is_wrong)
+        elif sys.stderr.isatty():
+            with _live(path) as watching:
+                yield watching
+        else:
+            yield _lines(path)
+    except KeyboardInterrupt:
+        notice(f"what ran in {path} is saved; the same command resumes it")
+        raise
+
+
+def _say_what_is_wrong(text: str) -> None:
+    if not any(word in text for word in (" finished (", " interrupted (")):
+        notice(text)
+
+
+def _lines(path: Path) -> Watching:
+    last = [time.monotonic()]
+
+    def look() -> None:
+        if time.monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
+            last[0] = time.monotonic()
+            notice(headline(sweep_standing(path)))
+
+    return Watching(say=notice, look=look)
+
+
+@contextmanager
+def _live(path: Path) -> Iterator[Watching]:
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def look() -> None:
+            live.update(_table(sweep_standing(path), console.height - 5), refresh=True)
+
+        yield Watching(say=lambda text: live.console.print(text, markup=False, highlight=False), look=look)
+
+
+def _table(standing: SweepStanding, room: int) -> Any:
+    """The live table: what runs or failed first, as many lines as fit."""
+    from rich.table import Table
+
+    table = Table(title=headline(standing), title_justify="left", title_style="bold")
+    for i, column in enumerate(columns(standing)):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
+    order = {"running": 0, "failed": 1, "waiting": 2, "finished": 3}
+    for run in sorted(standing.runs, key=lambda run: order[run.state])[: max(room, 1)]:
+        table.add_row(*_cells(run))
+    return table
+
+
+def _cells(run: RunStanding) -> list[str]:
+    reached = f"{run.reached:,}" if run.total is None else f"{run.reached:,}/{run.total:,}"
+    score = "" if run.score is None else f"{run.score:.5g}"
+    speed = "" if run.speed is None else f"{run.speed:.0f}/s"
+    return [run.id, run.state, reached, score, speed, str(run.attempts)]
+
+
+def _time_left(standing: SweepStanding) -> str:
+    if not standing.count("running") and not standing.count("waiting"):
+        return ""
+    seconds = standing.seconds_left
+    if seconds is None:
+        return "; time left unknown"
+    if seconds < 90:
+        return f"; about {seconds:.0f} s left"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"; about {hours} h {minutes:02d} min left"

@@ -1,43 +1,43 @@
-"""`optac train`, `optac resume` and `optac eval`."""
+"""`optac train`."""
 
 import argparse
-from pathlib import Path
+import sys
+from collections.abc import Mapping
 from typing import Any
 
-from optac.commands.subcommand import add_command, notice, print_json, write_answer
-from optac.errors import InvalidInput
+from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, notice
+from optac.report.terminal import show_table
+from optac.runs.training_result import TrainingResult
+from optac.settings import assignments
+from optac.threads import limit_threads
 
 DEFAULT_AGENT = "crffsac"
 
 
-def add_train(commands: Any) -> None:
-    """Add `optac train`."""
-    parser = add_command(
-        commands, "train", "train an agent in an environment", _train, presets="default or paper"
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = (
-        "examples:\n"
-        "  optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000\n"
-        "  optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2\n"
-        "  optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3\n"
-        "  optac train my_envs:my/Crane-v0 --steps 50000        imports my_envs first, which registers the id\n\n"
+def configure(parser: Parser) -> None:
+    """Its options."""
+    add_everywhere(parser, presets="default or paper")
+    add_examples(
+        parser,
+        "optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000",
+        "optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2",
+        "optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3",
+        "optac train my_envs:my/Crane-v0 --steps 50000        imports my_envs first, which registers the id\n",
     )
     parser.more_help = _listed_settings
-    parser.add_argument(
-        "environment",
-        metavar="ENVIRONMENT",
-        help="a Gymnasium id with Box observations and bounded Box actions",
-    )
-    parser.add_argument(
-        "--agent",
-        default=DEFAULT_AGENT,
-        metavar="AGENT",
-        help=f"a name from `optac list`, or package.module (default: {DEFAULT_AGENT})",
-    )
+    what = "a Gymnasium id with Box observations and bounded Box actions"
+    parser.add_argument("environment", metavar="ENVIRONMENT", help=what)
+    agents = f"a name from `optac list`, or package.module (default: {DEFAULT_AGENT})"
+    parser.add_argument("--agent", default=DEFAULT_AGENT, metavar="AGENT", help=agents)
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
     parser.add_argument("--seed", type=int, default=0, help="the agent's seed (default: 0)")
-    _add_running(parser)
+    add_running(parser)
+
+
+def add_running(parser: argparse.ArgumentParser) -> None:
+    """How a training runs here, which changes nothing in what is learnt."""
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one run (default: 1)")
+    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events (an extra)")
 
 
 def _listed_settings() -> str:
@@ -49,42 +49,9 @@ def _listed_settings() -> str:
     return "\n".join([f"settings of {agent.name}, as in --set batch_size=256:", *lines])
 
 
-def add_resume(commands: Any) -> None:
-    """Add `optac resume`."""
-    parser = add_command(
-        commands,
-        "resume",
-        "go on from the newest sound checkpoint of a run",
-        _resume,
-        out="a run goes on in its own folder, no other",
-    )
-    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
-    _add_running(parser)
-
-
-def add_eval(commands: Any) -> None:
-    """Add `optac eval`."""
-    parser = add_command(
-        commands,
-        "eval",
-        "play a trained run's policy on fresh seeds",
-        _eval,
-        out="also write the answer to eval.json there",
-    )
-    parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
-    parser.add_argument("--episodes", type=int, default=10, metavar="N", help="default: 10")
-    parser.add_argument("--seed", type=int, default=0, help="which fresh seeds (default: 0)")
-
-
-def _add_running(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one run (default: 1)")
-    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events (an extra)")
-
-
-def _train(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Train, with the threads limited before JAX is loaded."""
     from optac.agents.record import record_of
-    from optac.settings import assignments
-    from optac.threads import limit_threads
 
     settings: dict[str, Any] = assignments(arguments.settings, "setting")
     if arguments.preset:
@@ -93,7 +60,7 @@ def _train(arguments: argparse.Namespace) -> int:
     limit_threads(arguments.threads)
     from optac.runs.training import train
 
-    return _run_training(
+    return run_training(
         arguments,
         lambda **watching: train(
             arguments.environment,
@@ -107,48 +74,13 @@ def _train(arguments: argparse.Namespace) -> int:
     )
 
 
-def _resume(arguments: argparse.Namespace) -> int:
-    from optac.runs.folder import RunFolder
-    from optac.runs.kinds import known_kind
-
-    if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
-        raise InvalidInput(
-            f"--out {arguments.out}: a run goes on in its own folder; copy {arguments.run_folder} there and resume that"
-        )
-    kind = known_kind(RunFolder.open(arguments.run_folder).config, arguments.run_folder)
-    return RESUMERS[kind.name](arguments, kind)
-
-
-def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
-    from optac.threads import limit_threads
-
-    limit_threads(arguments.threads)
-    resume = kind.resume()
-    return _run_training(
-        arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
-    )
-
-
-def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
-    """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
-    result = kind.resume()(arguments.run_folder)
-    if arguments.json:
-        print_json({**result, "out": str(arguments.run_folder)})
-    else:
-        print(f"{arguments.run_folder} is finished; see result.json there")
-    return 0
-
-
-RESUMERS = {"solve": _resume_solve, "train": _resume_training}
-
-
-def _run_training(arguments: argparse.Namespace, run: Any) -> int:
-    from optac.commands.train_output import print_evaluation, show_training
+def run_training(arguments: argparse.Namespace, train: Any) -> int:
+    """Train or resume, with a line for each evaluation, and say what came of it."""
     from optac.runs.training import Interrupted
 
-    quiet = arguments.quiet or arguments.json
+    quiet = is_quiet(arguments)
     try:
-        result = run(
+        result = train(
             on_row=(lambda row: None) if quiet else print_evaluation,
             show_progress=not quiet,
             tensorboard=arguments.tensorboard,
@@ -156,25 +88,28 @@ def _run_training(arguments: argparse.Namespace, run: Any) -> int:
     except Interrupted as error:
         notice(str(error))
         return error.exit_code
-    if arguments.json:
-        print_json(result.summary())
-    else:
-        show_training(result)
+    answer(arguments, result.summary(), lambda: show_training(result))
     return 0
 
 
-def _eval(arguments: argparse.Namespace) -> None:
-    from optac.threads import limit_threads
+def print_evaluation(row: Mapping[str, Any]) -> None:
+    """One line on standard error for a row that holds an evaluation; a terminal has the bar instead."""
+    if "eval/mean_reward" in row and not sys.stderr.isatty():
+        print(
+            f"step {row['time/total_timesteps']}: return {row['eval/mean_reward']:.4g} "
+            f"± {row['eval/std_reward']:.3g}, {row['time/fps']:.0f} steps/s",
+            file=sys.stderr,
+            flush=True,
+        )
 
-    limit_threads(1)
-    from optac.commands.train_output import show_training
-    from optac.runs.training import evaluate
 
-    result = evaluate(
-        arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice
-    )
-    write_answer(arguments.out, "eval.json", result.summary())
-    if arguments.json:
-        print_json(result.summary())
-    else:
-        show_training(result)
+def show_training(result: TrainingResult) -> None:
+    """What a run or an evaluation came to."""
+    mean = "never evaluated"
+    if result.mean_reward is not None and result.std_reward is not None:
+        mean = f"{result.mean_reward:.6g} ± {result.std_reward:.3g} over {result.episodes} episodes"
+    rows = [["steps", str(result.steps)], ["return", mean]]
+    if result.steps_per_second is not None:
+        rows.append(["steps a second", f"{result.steps_per_second:.0f}"])
+    rows += [["parameters", f"{result.parameters_sha256[:16]}…"], ["folder", result.folder]]
+    show_table(f"{result.agent} in {result.environment}, seed {result.seed}", ["", ""], rows)

@@ -123,7 +123,7 @@ def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[Prova
 
 
 def _comparison(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> Iterator[ProvableRun]:
-    """A run a row, each of which may be damaged by itself."""
+    """One run per row, each of which may be damaged by itself."""
     for place, row in enumerate(rows, start=1):
         try:
             yield compared(folder, config, row)

@@ -9,13 +9,15 @@ from re import sub
 from textwrap import shorten
 
 from optac.errors import InvalidInput
-from optac.report.comparison import PALETTE, drawing, markdown_table, save
+from optac.report.figures import COLOURS, figure
 from optac.report.groups import Group, short_name
 from optac.report.numbers import interval, mean_std
 from optac.report.page import Report, page, page_path, read_report
 from optac.report.panels import Panel
 from optac.report.raw_rows import provable_csv, training_csv
-from optac.studies.table2.report import latex, markdown, missing_markdown
+from optac.report.reference import UNTOLD, Reference
+from optac.report.statistics import SEEDS_NEEDED
+from optac.report.tables import markdown_table
 
 LONGEST_NAME = 120
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (8, 2, 2, 2))
@@ -37,11 +39,11 @@ class Written:
 
 
 def write_report(
-    folders: Sequence[Path], out: Path, *, title: str = "Report", steps: dict[str, int] | None = None
+    folders: Sequence[Path], out: Path, *, title: str = "Report", reference: Reference = UNTOLD
 ) -> Written:
     """Read the folders and write FILE.html and FILE/."""
     path = page_path(out)
-    report = read_report(folders, title=title, out=out, steps=steps)
+    report = read_report(folders, title=title, out=out, reference=reference)
     text = page(report)
     beside = path.with_suffix("")
     try:
@@ -64,12 +66,9 @@ def _replace(path: Path, text: str) -> Path:
 
 
 def _tables(report: Report, folder: Path) -> list[Path]:
-    made = {}
+    made = {name: text for section in report.sections for name, text in section.files.items()}
     if report.groups:
         made["results.md"] = _results_markdown(report.groups)
-    if report.paper:
-        made["table2.md"] = markdown(report.paper) + "\n" + missing_markdown(report.paper)
-        made["table2.tex"] = latex(report.paper)
     if report.evidence.training:
         made["training-rows.csv"] = training_csv(report.evidence.training)
     if report.evidence.provable:
@@ -85,11 +84,14 @@ def _results_markdown(groups: Sequence[Group]) -> str:
             f"{group.steps:,}",
             str(len(group.complete)),
             mean_std(group.summary) if group.summary else "on its way",
-            interval(group.iqm) if group.iqm else "fewer than 3 seeds",
+            mean_std(group.recent) if group.recent else "—",
+            interval(group.iqm) if group.iqm else f"fewer than {SEEDS_NEEDED} seeds",
         ]
         for group in groups
     ]
-    return markdown_table(["environment", "agent", "steps", "seeds", "mean ± std", "IQM [95 %]"], lines)
+    return markdown_table(
+        ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]"], lines
+    )
 
 
 def _figures(report: Report, folder: Path) -> list[Path]:
@@ -98,13 +100,13 @@ def _figures(report: Report, folder: Path) -> list[Path]:
     panels += [(f"gap-{panel.name}", panel) for panel in report.gaps]
     drawn = []
     for name, (_, panel) in zip(file_names([text for text, _ in panels]), panels, strict=True):
-        path = _figure(panel, folder / f"{name}.png")
+        path = panel_figure(panel, folder / f"{name}.png")
         drawn += [path, path.with_suffix(".svg")]
     return drawn
 
 
 def file_names(texts: Sequence[str]) -> list[str]:
-    """A name a text that any file system takes; where two come out alike the later ones are numbered."""
+    """For each text a name that any file system takes; where two come out alike the later ones are numbered."""
     names: list[str] = []
     for text in texts:
         slug = sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:LONGEST_NAME]
@@ -114,40 +116,26 @@ def file_names(texts: Sequence[str]) -> list[str]:
     return names
 
 
-def _figure(panel: Panel, path: Path) -> Path:
+def panel_figure(panel: Panel, path: Path) -> Path:
     """A panel drawn by matplotlib."""
-    figure, axes = drawing().subplots(figsize=(7, 4.2), layout="constrained")
-    for i, series in enumerate(panel.series):
-        colour, band = PALETTE[i % len(PALETTE)], series.band
-        for xs, ys in series.threads.values():
-            axes.plot(xs, ys, color=colour, linewidth=0.7, alpha=0.4)
-        axes.plot(
-            band.at,
-            band.estimate,
-            color=colour,
-            linewidth=2,
-            dashes=DASHES[i % len(DASHES)],
-            label=shorten(series.label, 48, placeholder=" …").replace("$", r"\$"),
-            marker="o" if len(band.at) < 8 else None,
-            markersize=3,
-        )
-        if band.low is not None and band.high is not None:
-            axes.fill_between(band.at, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
-    furthest = axes.get_xlim()[1]
-    for at, said in (mark for mark in panel.marks if mark[0] <= furthest):
-        axes.axvline(at, color="0.5", linestyle="--", linewidth=1)
-        axes.annotate(
-            said,
-            (at, 1),
-            (4, -10),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            fontsize=7,
-        )
-    axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title.replace("$", r"\$"))
-    if panel.log_x:
-        axes.set_xscale("log")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25)
-    axes.legend(frameon=False, fontsize="small")
-    return save(figure, path)
+    with figure(path, size=(7, 4.2)) as axes:
+        for i, series in enumerate(panel.series):
+            colour, band = COLOURS[i % len(COLOURS)], series.band
+            for xs, ys in series.threads.values():
+                axes.plot(xs, ys, color=colour, linewidth=0.7, alpha=0.4)
+            label = shorten(series.label, 48, placeholder=" …").replace("$", r"\$")
+            style = {"dashes": DASHES[i % len(DASHES)], "linewidth": 2, "markersize": 3}
+            marker = "o" if len(band.at) < 8 else None
+            axes.plot(band.at, band.estimate, color=colour, label=label, marker=marker, **style)
+            if band.low is not None and band.high is not None:
+                axes.fill_between(band.at, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
+        furthest = axes.get_xlim()[1]
+        for at, said in (mark for mark in panel.marks if mark[0] <= furthest):
+            axes.axvline(at, color="0.5", linestyle="--", linewidth=1)
+            frame = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            axes.annotate(said, (at, 1), (4, -10), fontsize=7, **frame)
+        axes.set(xlabel=panel.x_label, ylabel=panel.y_label, title=panel.title.replace("$", r"\$"))
+        if panel.log_x:
+            axes.set_xscale("log")
+        axes.legend()
+    return path

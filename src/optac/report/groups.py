@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from optac.report.recorded_runs import TrainingRun, finite
+from optac.report.reference import UNTOLD, Reference
 from optac.report.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
-from optac.runs.command_lines import changed_settings
-from optac.studies.table2.paper import AGENTS
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,11 @@ class Group:
         return summary(list(self.scores.values())) if self.scores else None
 
     @cached_property
+    def recent(self) -> Summary | None:
+        """Mean ± std of the runs' means of their last three evaluations."""
+        return summary([run.recent for run in self.complete]) if self.complete else None
+
+    @cached_property
     def iqm(self) -> Interval | None:
         """Their interquartile mean, with an interval."""
         return iqm_interval([list(self.scores.values())])
@@ -54,9 +58,8 @@ class Group:
 
     @property
     def has_usual_settings(self) -> bool:
-        """Whether no setting was changed from the preset `default`."""
-        settings = self.runs[0].learning_settings
-        return settings.get("preset", "default") == "default" and not changed_settings(self.agent, settings)
+        """Whether it is recorded that no setting was changed from the preset `default`."""
+        return self.runs[0].preset == "default" and self.runs[0].changed == {}
 
 
 def short_name(environment: str) -> str:
@@ -65,48 +68,45 @@ def short_name(environment: str) -> str:
     return name.removesuffix("-v0") if name != environment else environment
 
 
-def group_runs(runs: Sequence[TrainingRun]) -> list[Group]:
-    """The groups, agents in the paper's order within each environment, told apart by their labels."""
+def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> list[Group]:
+    """The groups, agents in the reference's order within each environment, told apart by their labels."""
     found: dict[tuple[Any, ...], list[TrainingRun]] = {}
     for run in runs:
         found.setdefault(run.experiment, []).append(run)
-    rank = {name: place for place, name in enumerate(AGENTS)}
     ordered = sorted(
         found.values(),
-        key=lambda seeds: (seeds[0].environment, rank.get(seeds[0].agent, 9), seeds[0].agent, seeds[0].steps),
+        key=lambda seeds: (seeds[0].environment, *reference.place(seeds[0].agent), seeds[0].steps),
     )
     return [
         Group(
             seeds[0].environment,
             seeds[0].agent,
             seeds[0].steps,
-            _label(seeds[0], ordered),
+            _label(seeds[0], ordered, reference),
             tuple(sorted(seeds, key=lambda run: run.seed)),
         )
         for seeds in ordered
     ]
 
 
-def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]]) -> str:
-    """The agent, the settings that are not its default's, and the steps where a rival has others.
+def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]], reference: Reference) -> str:
+    """The agent, the settings that are not its preset's, and the steps where a rival has others.
 
-    Of an agent that this version does not know, the settings that its rivals do not share.
+    Where it is not recorded which those are, the settings that its rivals do not share.
     """
     rivals = [
         seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
     ]
-    settings = run.learning_settings
-    if run.agent in AGENTS:
-        changed = changed_settings(run.agent, settings)
-        if settings.get("preset", "default") != "default":
-            changed = {"preset": settings["preset"], **changed}
-    else:
+    changed = run.changed
+    if changed is None:
         changed = {
             name: value
-            for name, value in sorted(settings.items())
+            for name, value in sorted(run.learning_settings.items())
             if any(rival.learning_settings.get(name) != value for rival in rivals)
         }
+    elif run.preset != "default":
+        changed = {"preset": run.preset, **changed}
     parts = [f"{name}={value}" for name, value in changed.items()]
     if any(rival.steps != run.steps for rival in rivals):
         parts.append(f"{run.steps:,} steps")
-    return " · ".join([AGENTS.get(run.agent, run.agent), *parts])
+    return " · ".join([reference.name(run.agent), *parts])

@@ -20,6 +20,7 @@ from optac.report.groups import Group, group_runs
 from optac.report.markup import Markup, element, joined
 from optac.report.numbers import seeds
 from optac.report.page_sections import (
+    Shared,
     agents_section,
     aggregate_table,
     bill_section,
@@ -32,9 +33,8 @@ from optac.report.page_sections import (
 from optac.report.panels import Panel, curve_panels, gap_panels, profile_panel
 from optac.report.provable_groups import ProvableGroup, group_provable
 from optac.report.raw_rows import provable_csv, training_csv
+from optac.report.reference import UNTOLD, Reference, Section
 from optac.report.statistics import RESAMPLES, SEEDS_NEEDED
-from optac.studies.table2.page_section import paper_section
-from optac.studies.table2.report import Cell, paper_cells
 
 COLOURS = 9
 LARGEST_PLAIN_CSV = 1_000_000
@@ -54,8 +54,9 @@ class Report:
     evidence: Evidence
     groups: tuple[Group, ...]
     provable: tuple[ProvableGroup, ...]
-    paper: tuple[tuple[Cell, ...], ...]
-    shared: dict[str, list[Group]]
+    reference: Reference
+    sections: tuple[Section, ...]
+    shared: Shared
     curves: tuple[Panel, ...]
     profile: tuple[Panel, ...]
     gaps: tuple[Panel, ...]
@@ -63,21 +64,22 @@ class Report:
 
 
 def read_report(
-    folders: Sequence[Path], *, title: str = "Report", out: Path, steps: dict[str, int] | None = None
+    folders: Sequence[Path], *, title: str = "Report", out: Path, reference: Reference = UNTOLD
 ) -> Report:
-    """Everything in the folders, ready to be shown; with `steps` the paper's table is held to those."""
+    """Everything in the folders, ready to be shown."""
     evidence = gather(folders)
-    groups, provable = group_runs(evidence.training), group_provable(evidence.provable)
-    shared = shared_tasks(groups)
+    groups, provable = group_runs(evidence.training, reference), group_provable(evidence.provable)
+    shared = shared_tasks(groups, reference)
     return Report(
         title,
         evidence,
         tuple(groups),
         tuple(provable),
-        tuple(tuple(line) for line in paper_cells(groups, steps=steps)),
+        reference,
+        tuple(reference.sections(groups)),
         shared,
         tuple(curve_panels(groups)),
-        (profile_panel(shared),) if shared else (),
+        (profile_panel(shared.groups, reference),) if shared.groups else (),
         tuple(gap_panels(provable)),
         shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
     )
@@ -125,8 +127,7 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     shown: list[tuple[str, str, Markup]] = []
     labels = [s.label for p in (*report.curves, *report.profile, *report.gaps) for s in p.series]
     places = {label: i % COLOURS for i, label in enumerate(dict.fromkeys(labels))}
-    if report.paper:
-        shown.append(("paper", "The paper’s Table 2, beside ours", paper_section(report.paper, commands)))
+    shown += [(section.key, section.title, section.body(commands)) for section in report.sections]
     if report.curves:
         about = element(
             "p",
@@ -166,15 +167,15 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
 
 def _agents(report: Report, places: dict[str, int]) -> Markup:
     parts = [agents_section(report.groups)]
-    if report.shared:
-        parts.append(aggregate_table(report.shared))
+    if report.shared.groups:
+        parts.append(aggregate_table(report.shared, report.reference))
         parts.append(curves_section(report.profile, len(report.curves), places, "figures"))
     else:
         parts.append(
             element(
                 "p",
                 "No figure over several tasks yet: it needs at least two agents with "
-                f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on one of the paper’s tasks.",
+                f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on a task with reference scores.",
             )
         )
     return joined(*parts)

@@ -1,6 +1,7 @@
 """The page's other sections: every result, agents against each other, curves, oracle bills, what made it all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
@@ -9,9 +10,10 @@ from optac.report.commands_section import Commands
 from optac.report.groups import Group, short_name
 from optac.report.markup import Markup, element, joined, table
 from optac.report.numbers import ends, interval, mean_std, number
-from optac.report.panels import Panel
+from optac.report.panels import Panel, normalised_scores
 from optac.report.provable_groups import ProvableGroup, by_problem
 from optac.report.recorded_runs import ProvableRun, TrainingRun
+from optac.report.reference import Reference
 from optac.report.statistics import (
     SEEDS_NEEDED,
     difference,
@@ -19,10 +21,9 @@ from optac.report.statistics import (
     iqm_interval,
     probability_of_improvement,
 )
+from optac.report.tables import ORACLES
 from optac.runs.json_files import Row
-from optac.studies.table2.paper import AGENTS, TASKS, normalised
 
-ORACLES = ("SL", "PE", "PP", "CP")
 NO_SPREAD = "cannot tell: neither has a spread"
 TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
 
@@ -43,12 +44,16 @@ def results_section(groups: Sequence[Group], commands: Commands) -> Markup:
                 f"{group.steps:,}",
                 f"{len(group.complete)}" + (f" (+{going} not complete)" if going else ""),
                 element("a", value, href=f"#{anchor}", title="the commands that make it"),
+                mean_std(group.recent) if group.recent else "—",
                 "—" if found is None else interval(iqm) if iqm else TOO_FEW,
                 ", ".join(number(score) for score in group.scores.values()) or "—",
             ]
         )
-    head = ["environment", "agent", "steps", "seeds", "mean ± std", "IQM [95 %]", "each seed"]
-    caption = "The last evaluation of every run, over seeds. Each mean links to the commands that make it."
+    head = ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]", "each seed"]
+    caption = (
+        "The last evaluation of every run, over seeds; beside it the mean of each run’s last three. Each mean links to "
+        "the commands that make it."
+    )
     return table(head, lines, caption=caption)
 
 
@@ -90,39 +95,63 @@ def agents_section(groups: Sequence[Group]) -> Markup:
     return table(head, lines, caption=caption)
 
 
-def shared_tasks(groups: Sequence[Group]) -> dict[str, list[Group]]:
-    """Agent → its groups on the paper's tasks where every agent that was run has enough seeds for the same steps."""
-    usable = [g for g in groups if g.environment in TASKS and g.agent in AGENTS and g.has_usual_settings]
-    agents = [agent for agent in AGENTS if any(group.agent == agent for group in usable)]
+@dataclass(frozen=True)
+class Shared:
+    """The tasks that agents have in common with enough seeds, and who is not among them and why."""
+
+    groups: dict[str, list[Group]]
+    left_out: tuple[str, ...]
+
+
+def shared_tasks(groups: Sequence[Group], reference: Reference) -> Shared:
+    """Agent → its groups on the reference's tasks where every agent has enough seeds for the same steps.
+
+    The agents that the reference names say which tasks those are, or all agents where none is named. Another agent is
+    among them if it has enough seeds on all of these tasks, and is said to be left out if it has not.
+    """
+    usable = [g for g in groups if g.environment in reference.scales and g.has_usual_settings]
+    agents = sorted({group.agent for group in usable}, key=reference.place)
+    named = [agent for agent in agents if agent in reference.names] or agents
     found: dict[str, list[Group]] = {agent: [] for agent in agents}
-    for task in TASKS:
-        steps = sorted({group.steps for group in usable if group.environment == task}, reverse=True)
-        for budget in steps:
-            there = {g.agent: g for g in usable if (g.environment, g.steps) == (task, budget)}
-            if len(agents) > 1 and all(a in there and len(there[a].scores) >= SEEDS_NEEDED for a in agents):
-                for agent in agents:
-                    found[agent].append(there[agent])
+    tasks = 0
+    for task in reference.scales:
+        for budget in sorted({group.steps for group in usable if group.environment == task}, reverse=True):
+            there = {
+                g.agent: g
+                for g in usable
+                if (g.environment, g.steps) == (task, budget) and len(g.scores) >= SEEDS_NEEDED
+            }
+            if len(there) > 1 and all(agent in there for agent in named):
+                tasks += 1
+                for agent, group in there.items():
+                    found[agent].append(group)
                 break
-    return found if any(found.values()) else {}
+    if not tasks:
+        return Shared({}, ())
+    left_out = [
+        f"{reference.name(agent)} has {SEEDS_NEEDED} complete seeds on {len(there)} of these {tasks}"
+        for agent, there in found.items()
+        if len(there) < tasks
+    ]
+    return Shared({agent: there for agent, there in found.items() if len(there) == tasks}, tuple(left_out))
 
 
-def aggregate_table(shared: Mapping[str, Sequence[Group]]) -> Markup:
+def aggregate_table(shared: Shared, reference: Reference) -> Markup:
     """IQM over the shared tasks on the normalised scale, and the chance of beating the first agent."""
-    scores = {
-        agent: [[normalised(g.environment, value) for value in g.scores.values()] for g in tasks]
-        for agent, tasks in shared.items()
-    }
+    scores = normalised_scores(shared.groups, reference)
     base = next(iter(scores))
     lines = []
     for agent, tasks in scores.items():
         found = iqm_interval(tasks)
         chance = improvement_interval(tasks, scores[base]) if agent != base else None
-        lines.append(
-            [AGENTS[agent], interval(found) if found else TOO_FEW, interval(chance) if chance else "—"]
-        )
-    names = ", ".join(short_name(group.environment) for group in shared[base])
-    head = ["agent", "IQM of normalised scores [95 %]", f"P(improvement over {AGENTS[base]}) [95 %]"]
-    return table(head, lines, caption=f"Over {names}. Normalised: random play is 0, the paper’s SAC is 1.")
+        name = reference.name(agent)
+        lines.append([name, interval(found) if found else TOO_FEW, interval(chance) if chance else "—"])
+    names = ", ".join(short_name(group.environment) for group in shared.groups[base])
+    head = ["agent", "IQM of normalised scores [95 %]", f"P(improvement over {reference.name(base)}) [95 %]"]
+    caption = f"Over {names}. Normalised: {reference.scale}."
+    if shared.left_out:
+        caption += f" Left out: {'; '.join(shared.left_out)}."
+    return table(head, lines, caption=caption)
 
 
 def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int], kind: str) -> Markup:
@@ -168,7 +197,7 @@ def _sample(place: int) -> Markup:
 
 
 def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
-    """What every algorithm learnt and which oracles it paid for, a table a problem, medians over seeds."""
+    """What every algorithm learnt and which oracles it paid for, one table per problem, medians over seeds."""
     head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
     return joined(
         *(

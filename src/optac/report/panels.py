@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from optac.report.groups import Group, short_name
 from optac.report.provable_groups import ProvableGroup, by_problem
+from optac.report.reference import Reference
 from optac.report.statistics import Band, learning_curve, performance_profile
-from optac.studies.table2.paper import AGENTS, normalised
 
 Line = tuple[tuple[float, ...], tuple[float, ...]]
 WIDE = 100
@@ -14,7 +14,7 @@ WIDE = 100
 
 @dataclass(frozen=True)
 class Series:
-    """A line with its band, and thin lines behind it, one a seed."""
+    """A line with its band, and thin lines behind it, one per seed."""
 
     label: str
     band: Band
@@ -35,7 +35,7 @@ class Panel:
 
 
 def curve_panels(groups: Sequence[Group]) -> list[Panel]:
-    """Return against steps, a panel an environment."""
+    """Return against steps, one panel per environment."""
     found: dict[str, list[Group]] = {}
     for group in groups:
         if any(run.curve for run in group.runs):
@@ -60,7 +60,7 @@ def _curve_panel(environment: str, groups: Sequence[Group]) -> Panel:
 
 
 def gap_panels(groups: Sequence[ProvableGroup]) -> list[Panel]:
-    """The last policy's exact gap against the episodes played, a panel a problem."""
+    """The last policy's exact gap against the episodes played, one panel per problem."""
     drawn = [group for group in groups if any(run.curve for run in group.runs)]
     return [_gap_panel(problem, there) for problem, there in by_problem(drawn).items()]
 
@@ -86,21 +86,34 @@ def _gap_panel(problem: str, groups: Sequence[ProvableGroup]) -> Panel:
     )
 
 
-def profile_panel(groups: Mapping[str, Sequence[Group]]) -> Panel:
-    """The share of runs above each normalised score, over the tasks all agents share."""
-    scores = {
-        agent: [[normalised(group.environment, value) for value in group.scores.values()] for group in tasks]
+def normalised_scores(
+    groups: Mapping[str, Sequence[Group]], reference: Reference
+) -> dict[str, list[list[float]]]:
+    """Each agent's scores on each task, on the task's own scale."""
+    return {
+        agent: [
+            [reference.normalised(task.environment, value) for value in task.scores.values()]
+            for task in tasks
+        ]
         for agent, tasks in groups.items()
     }
+
+
+def profile_panel(groups: Mapping[str, Sequence[Group]], reference: Reference) -> Panel:
+    """The share of runs above each normalised score, over the tasks all agents share."""
+    scores = normalised_scores(groups, reference)
     values = [value for tasks in scores.values() for task in tasks for value in task]
     low, high = min(0.0, *values), max(0.0, *values)
     room = 0.02 * (high - low) or 1.0
     marks = [low - room + (high - low + 2 * room) * place / 60 for place in range(61)]
-    series = [Series(AGENTS[agent], performance_profile(tasks, marks), {}) for agent, tasks in scores.items()]
+    series = [
+        Series(reference.name(agent), performance_profile(tasks, marks), {})
+        for agent, tasks in scores.items()
+    ]
     return Panel(
         "performance profile",
         "Performance profile",
-        "normalised score τ (random play 0, the paper’s SAC 1)",
+        f"normalised score τ ({reference.scale})",
         "share of runs above τ",
         tuple(series),
     )

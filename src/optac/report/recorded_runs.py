@@ -8,19 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from optac.errors import RunFailed
 from optac.runs.command_lines import compare_command, solve_command, train_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object
-from optac.sweeps.comparing import CompareConfig
 
 # They say when a run looks up from its work, not what it learns.
 BOOKKEEPING = {"eval_every", "checkpoint_every", "log_every", "step_timeout"}
 STEP, SCORE, SPEED = "time/total_timesteps", "eval/mean_reward", "time/fps"
 # Beyond it a square, and so a spread, is infinite.
 LARGEST = 1e150
+RECENT = 3
 
 
 @dataclass(frozen=True)
@@ -82,25 +83,42 @@ class TrainingRun:
         return self.curve[self.steps]
 
     @property
+    def recent(self) -> float:
+        """The mean of the last three evaluations, with less of one evaluation's luck."""
+        return mean(list(self.curve.values())[-RECENT:])
+
+    @property
+    def preset(self) -> str:
+        """The set of defaults it started from."""
+        return self.config["settings"].get("preset", "default")
+
+    @property
+    def changed(self) -> dict[str, Any] | None:
+        """The settings that are not the preset's own and that what is learnt depends on; None: not recorded."""
+        recorded = self.config.get("changed")
+        return recorded if recorded is None else _learning(recorded)
+
+    @property
     def learning_settings(self) -> dict[str, Any]:
-        """The settings that what is learnt depends on: those of a part that is switched off are not among them."""
-        settings = self.config["settings"]
-        idle = {name for name in settings if name.startswith("bonus_") and not settings.get("bonus")}
-        if settings.get("head") == "mlp":
-            idle.add("fourier_bandwidth")
-        return {name: value for name, value in settings.items() if name not in BOOKKEEPING | idle}
+        """The settings that what is learnt depends on."""
+        return _learning(self.config["settings"])
 
     @property
     def experiment(self) -> tuple[Any, ...]:
         """What the run shares with those that differ from it in their seed alone."""
-        settings = tuple(sorted((name, repr(value)) for name, value in self.learning_settings.items()))
-        return self.environment, self.agent, self.steps, settings
+        chosen = self.learning_settings if self.changed is None else self.changed
+        settings = tuple(sorted((name, repr(value)) for name, value in chosen.items()))
+        return self.environment, self.agent, self.steps, self.preset, settings
 
     @property
     def speeds(self) -> list[float]:
         """Steps a second, of the rows in which the agent learnt."""
         found = (finite(row.get(SPEED)) for row in self.rows if "train/critic_loss" in row)
         return [speed for speed in found if speed is not None]
+
+
+def _learning(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name not in BOOKKEEPING}
 
 
 @dataclass(frozen=True)
@@ -139,10 +157,12 @@ def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -
     for name, kind in kinds.items():
         if not isinstance(config.get(name), kind):
             raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-    status = folder.status
-    run = TrainingRun(
-        folder.path, config, rows, status.state if status else "not recorded", train_command(config)
-    )
+    state = folder.status.state if folder.status else "not recorded"
+    run = TrainingRun(folder.path, config, rows, state, train_command(config))
+    if not isinstance(run.preset, str) or not isinstance(run.changed, dict | None):
+        raise RunFailed(
+            f"{folder.config_path} is damaged: its preset is {run.preset!r}, changed by {run.changed!r}"
+        )
     for name in (STEP, SCORE, SPEED):
         odd = sum(finite(row.get(name)) is None for row in rows if name in row or name == STEP)
         if odd:
@@ -177,7 +197,11 @@ def solved(folder: RunFolder, config: Row, rows: list[Row]) -> ProvableRun:
 def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
     """One algorithm and seed of a comparison."""
     algorithm = str(row["algorithm"])
-    settings = CompareConfig(config["problem"], settings=config.get("settings", {})).settings_of(algorithm)
+    settings: dict[str, Any] = {}
+    for owner in ("", algorithm):
+        for name, value in config.get("settings", {}).items():
+            whose, _, setting = name.rpartition(".")
+            settings |= {setting: value} if whose == owner else {}
     return ProvableRun(
         folder.path,
         config,

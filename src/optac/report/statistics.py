@@ -7,6 +7,7 @@ before it is resampled, so that the order of the seeds changes nothing, not even
 `SEEDS_NEEDED` seeds give no interval: None.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -115,8 +116,8 @@ def performance_profile(samples: Samples, thresholds: Sequence[float], *, resamp
     at = tuple(map(float, marks))
     if _too_few(ordered):
         return Band(at, estimate, None, None)
-    ends = _bootstrap(shares, ordered, resamples)
-    return Band(at, estimate, tuple(map(float, ends.low)), tuple(map(float, ends.high)))
+    low, high = bootstrap_ends(shares, ordered, resamples)
+    return Band(at, estimate, tuple(map(float, low)), tuple(map(float, high)))
 
 
 def learning_curve(curves: Sequence[Mapping[int, float]], *, resamples: int = RESAMPLES) -> Band:
@@ -174,25 +175,79 @@ def _interval(statistic: Callable[..., Any], samples: Samples, resamples: int) -
     ordered = [np.sort(np.asarray(sample, dtype=float)) for sample in samples]
     if _too_few(ordered):
         return None
-    ends = _bootstrap(statistic, ordered, resamples)
-    return Interval(float(statistic(*ordered)), float(ends.low), float(ends.high))
+    low, high = bootstrap_ends(statistic, ordered, resamples)
+    return Interval(float(statistic(*ordered)), float(low), float(high))
 
 
-def _bootstrap(statistic: Callable[..., Any], samples: Sequence[Values], resamples: int) -> Any:
-    """scipy's percentile bootstrap, which resamples each sample by itself: the strata are the tasks."""
+def bootstrap_ends(
+    statistic: Callable[..., Any],
+    samples: Sequence[np.ndarray],
+    resamples: int = RESAMPLES,
+    *,
+    method: Literal["linear", "inverted_cdf"] = "linear",
+) -> Any:
+    """The ends of the percentile interval of a statistic by scipy's bootstrap, each sample resampled by itself.
+
+    The strata are the samples. Resamples for which the statistic is not a number are left out.
+    """
     from scipy import stats
 
-    return stats.bootstrap(
-        tuple(samples),
-        statistic,
-        n_resamples=resamples,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        vectorized=True,
-        batch=2_000,
-        rng=np.random.default_rng(_SEED),
-    ).confidence_interval
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", stats.DegenerateDataWarning
+        )  # of scipy's own ends, which are not used
+        found = stats.bootstrap(
+            tuple(samples),
+            statistic,
+            n_resamples=resamples,
+            method="percentile",
+            vectorized=True,
+            batch=2_000,
+            rng=np.random.default_rng(_SEED),
+        ).bootstrap_distribution
+    return np.nanquantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=-1, method=method)
 
 
 def _too_few(samples: Sequence[Values]) -> bool:
     return not samples or min(len(sample) for sample in samples) < SEEDS_NEEDED
+
+
+def log_slope(x: Any, y: Any) -> Any:
+    """The least-squares slope of log y against log x, over y's last axis."""
+    centred = np.log(x) - np.mean(np.log(x))
+    return np.log(y) @ centred / (centred @ centred)
+
+
+def lower_median(values: Any, axis: int = -1) -> Any:
+    """The median that is one of the values, the lower of two middle ones: infinite where most are censored."""
+    return np.quantile(values, 0.5, axis=axis, method="inverted_cdf")
+
+
+def slope_interval(x: Sequence[float | int], runs: Float[np.ndarray, "point run"]) -> Interval | None:
+    """The log-log slope of the medians over runs, with its interval over the runs of each point.
+
+    Censored runs are infinite; where a median is, or is not above 0, there is no slope: None. Resamples without one
+    are left out.
+    """
+
+    def slope(*points: Values, axis: int = -1) -> Any:
+        medians = np.stack([lower_median(point) for point in points], axis=-1)
+        sound = np.isfinite(medians) & (medians > 0)
+        return log_slope(x, np.where(sound.all(axis=-1, keepdims=True), medians, np.nan))
+
+    return _interval(slope, runs.tolist(), RESAMPLES) if has_slope(runs) else None
+
+
+def has_slope(runs: Float[np.ndarray, "point run"]) -> bool:
+    """Whether every point's median has a logarithm."""
+    medians = lower_median(runs)
+    return len(medians) > 1 and bool((np.isfinite(medians) & (medians > 0)).all())
+
+
+def slope_text(x: Sequence[float | int], runs: Float[np.ndarray, "point run"]) -> str:
+    """`1.20 [1.05, 1.37]`, a dash where there is none."""
+    if not has_slope(runs):
+        return "— (censored)"
+    found = slope_interval(x, runs)
+    ends = f"[{found.low:.2f}, {found.high:.2f}]" if found else f"(fewer than {SEEDS_NEEDED} seeds)"
+    return f"{log_slope(x, lower_median(runs)):.2f} {ends}"

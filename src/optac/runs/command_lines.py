@@ -1,37 +1,20 @@
-"""The command that makes a run again, from its config.json alone; loads no JAX.
+"""The command that makes a run again, from its config.json alone.
 
 A configuration is read from disk and may hold anything, so every word is quoted for a shell.
 """
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
-
-from optac.errors import InvalidInput
 
 
 def train_command(config: Mapping[str, Any]) -> str:
-    """`optac train …` with the settings that are not the preset's own."""
+    """`optac train …` with the settings that are not the preset's own; all of them where those are not recorded."""
     settings = config.get("settings", {})
-    preset = settings.get("preset", "default")
     words = ["optac", "train", config["environment"], "--agent", config["agent"]]
     words += ["--steps", config["steps"], "--seed", config["seed"]]
-    if preset != "default":
-        words += ["--preset", preset]
-    return _line(words + _assignments(changed_settings(config["agent"], settings)) + _paths(config))
-
-
-def changed_settings(agent: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that differ from the preset's; all of them where this version does not know them."""
-    from optac.agents.record import record_of
-
-    given = {name: value for name, value in settings.items() if name != "preset"}
-    try:
-        usual = asdict(record_of(agent).choose({"preset": settings.get("preset", "default")}))
-    except InvalidInput:
-        return given
-    return {name: value for name, value in given.items() if name not in usual or usual[name] != value}
+    given = {name: value for name, value in config.get("changed", settings).items() if name != "preset"}
+    return _line(words + _preset(settings, "default") + _assignments(given) + _paths(config))
 
 
 def solve_command(config: Mapping[str, Any]) -> str:
@@ -52,9 +35,9 @@ def compare_command(config: Mapping[str, Any]) -> str:
     return _line(words + _preset(config) + _assignments(config.get("settings", {})) + _paths(config))
 
 
-def _preset(config: Mapping[str, Any]) -> list[Any]:
-    preset = config.get("preset", "practical")
-    return [] if preset == "practical" else ["--preset", preset]
+def _preset(chosen: Mapping[str, Any], usual: str = "practical") -> list[Any]:
+    preset = chosen.get("preset", usual)
+    return [] if preset == usual else ["--preset", preset]
 
 
 def _parameters(config: Mapping[str, Any]) -> list[str]:

@@ -16,14 +16,17 @@ def training_config(
     from optac.agents.record import record_of
 
     agent = registry.find("agent", agent).name
-    chosen = record_of(agent).choose(settings)
+    record = record_of(agent)
+    full = asdict(record.choose(settings))
+    usual = asdict(record.choose({"preset": full["preset"]}))
     return {
         "kind": "train",
         "agent": agent,
         "environment": environment,
         "steps": read("steps", steps, int, least=1),
         "seed": read("seed", seed, int, least=0),
-        "settings": asdict(chosen),
+        "settings": full,
+        "changed": changed(full, usual),
         "path": registry.paths(),
     }
 

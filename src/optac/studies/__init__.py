@@ -1,1 +1,1 @@
-"""One folder per study: what it runs beside what it says of it."""
+"""One folder per study of the paper: what it runs beside what it says of it."""

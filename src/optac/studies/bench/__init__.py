@@ -1,1 +1,14 @@
-"""Side by side with what a user would pick instead."""
+"""Side by side with what a user would pick instead: each bench is a module with `measure` and `show`."""
+
+BENCHES = {
+    "theory": "Opt-AC's cost an iteration and its memory as k grows; seconds to open a lock beside UCBVI",
+    "agents": "steps per second of the agents beside Stable-Baselines3 and SBX; the machine's limit; two cores",
+    "sweep": "a sweep's throughput with two jobs on two cores over that with one",
+}
+
+
+def spread(values: list[float], digits: int) -> str:
+    """Median, least and most."""
+    from statistics import median
+
+    return f"{median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"

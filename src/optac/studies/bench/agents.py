@@ -1,8 +1,8 @@
-"""`optac bench agents`: steps a second of our agents beside the SAC of Stable-Baselines3 and of SBX.
+"""`optac bench agents`: steps per second of our agents beside the SAC of Stable-Baselines3 and of SBX.
 
 Every contender is a process of its own, pinned to one core with one thread, that trains when told to and waits
 otherwise. They take turns, so that whatever the machine does meanwhile it does to all of them, and every figure
-that matters is a ratio within a round. Same task, batch, layers and one update a step for all; updates are
+that matters is a ratio within a round. Same task, batch, layers and one update per step for all; updates are
 running, nothing is evaluated.
 """
 
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
+from optac.report.terminal import show_table
 from optac.runs.provenance import provenance
+from optac.studies.bench import spread
 
 TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000
@@ -35,6 +37,24 @@ _ONE_THREAD = {
     "NPROC": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "JAX_PLATFORMS": "cpu",
+}
+
+
+NAMES = {
+    "sac": "optac SAC",
+    "crffsac": "optac cRFFSAC, one feature step an update",
+    "crffsac-bonus": "optac cRFFSAC + bonus",
+    "sb3": "Stable-Baselines3 SAC",
+    "sbx": "SBX SAC",
+    "sbx-10": "SBX SAC, ten updates a dispatch",
+}
+AIMS = {
+    "sac over Stable-Baselines3": 1.8,
+    "sac over SBX": 1.2,
+    "crffsac over sac, of what flops allow": 0.85,
+    "crffsac-bonus over crffsac": 0.9,
+    TWO_CORES: 1.8,
+    "sac over sgemm's limit": 0.7,
 }
 
 
@@ -62,10 +82,15 @@ class Contender:
         return self.answer()
 
 
-def bench_agents(
-    *, agents: Sequence[str] = AGENTS, rounds: int = ROUNDS, steps: int = STEPS, quiet: bool = True
+def measure(
+    *,
+    agents: Sequence[str] = AGENTS,
+    rounds: int = ROUNDS,
+    steps: int = STEPS,
+    peer_python: str | None = None,
+    quiet: bool = True,
 ) -> dict[str, Any]:
-    """All of it: each contender's steps a second in each round, the ratios, the machine's limit, two cores."""
+    """All of it: each contender's steps per second in each round, the ratios, the machine's limit, two cores."""
     if "sac" not in agents or rounds < 1 or steps < 1:
         raise InvalidInput("the bench compares with `sac`, in at least one round of at least one step")
     peers = [name for name, module in _PEER_MODULES.items() if find_spec(module) is not None]
@@ -79,7 +104,7 @@ def bench_agents(
                 answers[name].append(running[name].train(steps))
             if not quiet:
                 now = ", ".join(f"{name} {rate(answers[name][-1]):.0f}" for name in names)
-                print(f"round {turn + 1} of {rounds}, steps a second: {now}", file=sys.stderr, flush=True)
+                print(f"round {turn + 1} of {rounds}, steps per second: {now}", file=sys.stderr, flush=True)
         facts = {name: dict(running[name].facts) for name in names}
         pairs = _two_cores(running["sac"], rounds, steps)
     return {
@@ -190,3 +215,34 @@ def _end(process: "subprocess.Popen[str]") -> None:
         process.kill()
         process.wait()
     process.stdout.close()
+
+
+def show(measured: dict[str, Any]) -> None:
+    """What `bench agents` measured."""
+    show_table(_title(measured), ["", "steps per second (median, least–most)"], _speeds(measured))
+    print()
+    show_table("Ratios within a round", ["", "median (least–most)", "aim"], _figures(measured))
+    for name in measured["missing"]:
+        print(f"{name} was left out: pip install 'optac[bench]' installs it")
+
+
+def _title(measured: dict[str, Any]) -> str:
+    task = measured["task"]
+    return (
+        f"{task['environment']}, batch {task['batch_size']}, two hidden layers of {task['width']}, one update per "
+        f"step, one core, {measured['rounds']} rounds of {measured['steps']} steps, in turn"
+    )
+
+
+def _speeds(measured: dict[str, Any]) -> list[list[str]]:
+    return [
+        [NAMES[name], spread([rate(answer) for answer in answers], digits=1)]
+        for name, answers in measured["answers"].items()
+    ]
+
+
+def _figures(measured: dict[str, Any]) -> list[list[str]]:
+    return [
+        [name, spread(values, digits=2), f"≥ {AIMS[name]}" if name in AIMS else ""]
+        for name, values in measured["ratios"].items()
+    ]

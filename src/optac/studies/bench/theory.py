@@ -18,6 +18,7 @@ import numpy as np
 import optac
 from optac.errors import RunFailed
 from optac.mdp import LowRankMDP
+from optac.report.terminal import show_table
 from optac.runs.provenance import provenance
 
 GROWTH_PROBLEM = "combination-lock horizon=6 actions=10"
@@ -27,7 +28,7 @@ PEER_PROBLEM = {"horizon": 6, "actions": 10}
 TARGET_GAP, MAX_EPISODES, SEEDS = 0.05, 50_000, (0, 1, 2, 3, 4)
 
 
-def bench_theory(peer_python: str | None, *, quiet: bool = True) -> dict[str, Any]:
+def measure(*, peer_python: str | None = None, quiet: bool = True) -> dict[str, Any]:
     """All of it; the peer only with an interpreter that has rlberry-scool."""
 
     def say(text: str) -> None:
@@ -96,7 +97,7 @@ def _held(problem: LowRankMDP, iterations: int) -> int:
 
 
 def lock_race(peer_python: str | None) -> dict[str, Any]:
-    """Episodes and seconds until the last policy's gap is at most 0.05, ours and the peer's turn about."""
+    """Episodes and seconds until the last policy's gap is at most 0.05, ours and the peer's in turn."""
     ours, theirs = [], []
     for seed in SEEDS:
         problem = optac.make_problem("combination-lock", **PEER_PROBLEM, seed=seed)
@@ -151,3 +152,48 @@ def _peer(python: str, problem: LowRankMDP, seed: int) -> dict[str, Any]:
             why = getattr(error, "stderr", None) or str(error)
             raise RunFailed(f"the peer did not run under {python}: {why.strip().splitlines()[-1]}") from None
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def show(measured: dict[str, Any]) -> None:
+    """What `bench theory` measured."""
+    iteration, memory, lock = measured["iteration"], measured["memory"], measured["lock"]
+    show_table(
+        f"Opt-AC on {iteration['problem']}: what grows with k",
+        ["", "early (k = 100)", "later", "ratio"],
+        [
+            [
+                "milliseconds an iteration (k = 5000)",
+                f"{1e3 * iteration['seconds_at_100']:.3f}",
+                f"{1e3 * iteration['seconds_at_5000']:.3f}",
+                f"{iteration['ratio']:.2f}",
+            ],
+            [
+                "kilobytes held, members dropped (K = 1000, 3000)",
+                f"{memory['bytes_early'] / 1e3:.0f}",
+                f"{memory['bytes_late'] / 1e3:.0f}",
+                f"{memory['ratio']:.2f}",
+            ],
+        ],
+    )
+    learners = [name for name in ("opt-ac", "rlberry-scool UCBVI") if name in lock]
+    rows = []
+    for name in learners:
+        runs = lock[name]
+        episodes, seconds = (median(run[key] for run in runs) for key in ("episodes", "seconds"))
+        worst = max(run["gap"] for run in runs)
+        rows.append([name, f"{episodes:.0f}", f"{seconds:.3f}", f"{worst:.3f}"])
+    print()
+    show_table(
+        f"{lock['problem']}: until the last policy's gap ≤ {lock['target_gap']}, median of {lock['seeds']} seeds",
+        ["", "episodes", "seconds", "largest gap at the end"],
+        rows,
+    )
+    if "seconds_ratio" in lock:
+        print(
+            f"UCBVI over Opt-AC: {lock['seconds_ratio']:.1f} times the seconds, "
+            f"{lock['episodes_ratio']:.1f} times the episodes"
+        )
+    else:
+        print(
+            "the peer was left out: give --peer-python an interpreter that has rlberry-scool (`make bench` does)"
+        )

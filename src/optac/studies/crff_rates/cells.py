@@ -35,7 +35,7 @@ SEEDS = 40
 
 def cells() -> list[Cell]:
     """Truncation first, then the seeds outermost."""
-    here = "optac.studies.crff_rates.cells"
+    here = __name__
     listed = [
         Cell(f"truncation D={dim} m={m}", f"{here}:truncation", {"dim": dim, "smoothness": m})
         for dim, several in SMOOTHNESS.items()

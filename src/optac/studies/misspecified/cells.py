@@ -43,7 +43,7 @@ MEANS = {1: 64, 2: 20}
 
 def cells() -> list[Cell]:
     """The dimensions first, then the seeds outermost: a part of them is a smaller study, not a torn one."""
-    here = "optac.studies.misspecified.cells"
+    here = __name__
     listed = [
         Cell(f"dimension D={dim} d={d}", f"{here}:dimension", {"dim": dim, "frequencies": d})
         for dim in (1, 2)

@@ -1,12 +1,12 @@
 """The rows of `optac reproduce misspecified` as arrays: gaps by ζ, episodes by ε, the theorem's constant."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-Row = dict[str, Any]
+from optac.report.tables import Row
+
 Table = Float[np.ndarray, "point run"]
 
 
@@ -17,23 +17,24 @@ def of_study(rows: Sequence[Row], name: str) -> list[Row]:
 
 def by_zeta(rows: Sequence[Row]) -> tuple[list[float], Table, Table]:
     """ζ, and the gaps of mixture and last policy of the seeds that have a run at every ζ."""
-    runs = {(row["zeta"], row["seed"]): row for row in of_study(rows, "misspecified")}
-    zetas, seeds = _complete(runs)
-    gaps, last = (
-        np.array([[runs[z, s][name] for s in seeds] for z in zetas], dtype=float).reshape(
-            len(zetas), len(seeds)
-        )
-        for name in ("gap", "last_gap")
-    )
-    return zetas, gaps, last
+    chosen = of_study(rows, "misspecified")
+    zetas, gaps = _by_seed(chosen, "zeta", "gap")
+    return zetas, gaps, _by_seed(chosen, "zeta", "last_gap")[1]
 
 
 def by_epsilon(rows: Sequence[Row], which: str) -> tuple[list[float], Table]:
     """ε from large to small, and the episodes of the seeds that have a run at every ε; infinite where censored."""
-    runs = {(row["epsilon"], row["seed"]): row[which] for row in of_study(rows, "tied")}
-    epsilons, seeds = _complete(runs)
-    counts = [[np.inf if runs[e, s] is None else runs[e, s] for s in seeds] for e in epsilons[::-1]]
-    return epsilons[::-1], np.array(counts, dtype=float).reshape(len(epsilons), len(seeds))
+    epsilons, episodes = _by_seed(of_study(rows, "tied"), "epsilon", which)
+    return epsilons[::-1], episodes[::-1]
+
+
+def _by_seed(rows: Sequence[Row], key: str, name: str) -> tuple[list[float], Table]:
+    """The values of a key, and a number of the seeds that have a run at each; None is infinite."""
+    runs = {(row[key], row["seed"]): np.inf if row[name] is None else row[name] for row in rows}
+    values = sorted({value for value, _ in runs})
+    seeds = [seed for seed in sorted({seed for _, seed in runs}) if all((v, seed) in runs for v in values)]
+    table = np.array([[runs[value, seed] for seed in seeds] for value in values], dtype=float)
+    return values, table.reshape(len(values), len(seeds))
 
 
 def theorem_constant(rows: Sequence[Row]) -> float:
@@ -41,11 +42,4 @@ def theorem_constant(rows: Sequence[Row]) -> float:
     runs = of_study(rows, "misspecified")
     if not runs:
         return float("nan")
-    run = runs[0]
-    return float(run["horizon"] ** 2 * run["effective_dimension"] ** 1.5 * run["actions"])
-
-
-def _complete(runs: dict[tuple[float, int], Any]) -> tuple[list[float], list[int]]:
-    values = sorted({value for value, _ in runs})
-    seeds = sorted({seed for _, seed in runs})
-    return values, [seed for seed in seeds if all((value, seed) in runs for value in values)]
+    return float(runs[0]["horizon"] ** 2 * runs[0]["effective_dimension"] ** 1.5 * runs[0]["actions"])

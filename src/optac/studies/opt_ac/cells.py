@@ -35,8 +35,8 @@ class StudyRun:
 
 
 def cells() -> list[Cell]:
-    """A cell a run."""
-    return [Cell(run.id, "optac.studies.opt_ac.cells:measure", asdict(run)) for run in planned_runs()]
+    """One cell per run."""
+    return [Cell(run.id, f"{__name__}:measure", asdict(run)) for run in planned_runs()]
 
 
 def planned_runs() -> Iterator[StudyRun]:

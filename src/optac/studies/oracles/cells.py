@@ -30,7 +30,7 @@ ACTIONS = (2, 5, 10)
 
 def cells() -> list[Cell]:
     """Convexity and conditioning against H, error growth against H and |A|, CP's calls against d."""
-    module = "optac.studies.oracles.cells"
+    module = __name__
     convexity = [
         Cell(f"convexity H={H} s{seed}", f"{module}:convexity", {"horizon": H, "seed": seed})
         for seed in range(SEEDS)

@@ -1,192 +1,141 @@
 """The report of `optac reproduce oracles`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from optac.report.comparison import PALETTE, drawing, markdown_table, save
-from optac.report.reproduction import log_slope, report_file
+from optac.report.figures import COLOURS, figure, own_ticks, quartile_bars
+from optac.report.statistics import log_slope
+from optac.report.tables import Row, column, grouped, markdown_table
 
-Row = Mapping[str, Any]
 
-
-def write_report(rows: Sequence[Row], total: int, path: Path) -> Path:
-    """report.md with its tables, and oracles.png/.svg."""
+def sections(rows: Sequence[Row], path: Path) -> list[str]:
+    """Three tables, and oracles.png/.svg."""
     kinds = {
-        kind: [row for row in rows if row["kind"] == kind] for kind in ("convexity", "growth", "covering")
+        kind: [row for row in rows if row["kind"] == kind] for kind in ("convexity", "covering", "growth")
     }
-    sections = [
-        _convexity(kinds["convexity"]),
-        _covering(kinds["covering"]),
-        _growth(kinds["growth"]),
-    ]
+    said = [_convexity(kinds["convexity"]), _covering(kinds["covering"]), _growth(kinds["growth"])]
     if all(kinds.values()):
         _figure(kinds, path / "oracles.png")
-        sections.append("![The hierarchy of oracles](oracles.png)\n")
-    return report_file(
-        path,
-        "The hierarchy of oracles, measured",
-        sections,
-        done=len(rows),
-        total=total,
-        command="optac reproduce oracles",
-    )
+        said.append("![The hierarchy of oracles](oracles.png)\n")
+    return said
 
 
-def _by(rows: Sequence[Row], key: str) -> dict[Any, list[Row]]:
-    groups: dict[Any, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[key], []).append(row)
-    return dict(sorted(groups.items()))
+def _by(rows: Sequence[Row], *keys: str) -> dict[Any, list[Row]]:
+    return dict(sorted(grouped(rows, *keys).items()))
+
+
+def _median(values: Iterable[float]) -> float:
+    return float(np.median(list(values)))
 
 
 def _convexity(rows: Sequence[Row]) -> str:
     lines = []
     for horizon, runs in _by(rows, "horizon").items():
-        pairs = sum(run["pairs"] for run in runs)
+        pairs = sum(column(runs, "pairs"))
+        violations = [sum(run["violations"][oracle] for run in runs) for oracle in ("PE", "PP")]
         lines.append(
             [
-                str(horizon),
-                f"{max(run['hessian_change'] for run in runs):.0e}",
-                f"{min(run['smallest_eigenvalue'] for run in runs):.3g}",
-                f"{np.median([run['condition'] for run in runs]):,.0f}",
-                f"{np.median([run['stage_condition'] for run in runs]):.1f}",
-                f"{sum(run['violations']['PE'] for run in runs)} of {pairs:,}",
-                f"{sum(run['violations']['PP'] for run in runs)} of {pairs:,}",
+                horizon,
+                f"{max(column(runs, 'hessian_change')):.0e}",
+                f"{min(column(runs, 'smallest_eigenvalue')):.3g}",
+                f"{_median(column(runs, 'condition')):,.0f}",
+                f"{_median(column(runs, 'stage_condition')):.1f}",
+                *(f"{count} of {pairs:,}" for count in violations),
             ]
         )
-    columns = [
-        "H",
-        "PE Hessian: largest relative change between two points",
-        "its smallest eigenvalue",
-        "its condition number (median)",
-        "worst stage's condition number",
-        "PE midpoint violations",
-        "PP midpoint violations",
-    ]
+    columns = ["H", "PE Hessian: largest relative change between two points", "its smallest eigenvalue"]
+    columns += ["its condition number (median)", "worst stage's condition number"]
+    columns += ["PE midpoint violations", "PP midpoint violations"]
     return "## PE's joint loss is convex and smooth, PP's is not\n\n" + markdown_table(columns, lines)
 
 
 def _covering(rows: Sequence[Row]) -> str:
+    rows = sorted(rows, key=lambda row: row["dimension"])
     lines = [
         [
-            str(row["dimension"]),
-            f"{row['filtered']:,}",
-            f"{row['passed']:,}",
-            f"{row['SL']:,}",
+            row["dimension"],
+            *(f"{row[name]:,}" for name in ("filtered", "passed", "SL")),
             f"{row['time/call']:.3f}",
         ]
-        for row in sorted(rows, key=lambda row: row["dimension"])
+        for row in rows
     ]
     table = markdown_table(["d", "models filtered", "models planned in", "SL calls", "seconds"], lines)
     fitted = ""
     if len(rows) > 1:
-        dimension = [row["dimension"] for row in rows]
         for what, name in (("filtered", "models"), ("SL", "SL calls")):
-            slope = float(np.polyfit(dimension, np.log2([row[what] for row in rows]), 1)[0])
+            slope = log_slope(2.0 ** np.array(column(rows, "dimension")), column(rows, what))
             fitted += f"log₂({name}) against d: slope {slope:.2f}; log₂ g = {np.log2(rows[0]['grid']):.2f}. "
-    return "## One CP call over a grid of g points a parameter\n\n" + table + "\n" + fitted + "\n"
+    return f"## One CP call over a grid of g points per parameter\n\n{table}\n{fitted}\n"
 
 
 def _growth(rows: Sequence[Row]) -> str:
     lines = []
-    for actions, group in _by(rows, "actions").items():
-        for horizon, runs in _by(group, "horizon").items():
-            middle = {name: np.median([run["growth"][name] for run in runs]) for name in runs[0]["growth"]}
-            bound = {name: np.median([run["bound"][name] for run in runs]) for name in ("PE", "PP")}
-            lines.append(
-                [
-                    f"{actions}, {horizon}",
-                    *(f"{middle[name]:.1f}" for name in ("PE random", "PE constant")),
-                    f"{bound['PE']:.3g}",
-                    *(f"{middle[name]:.1f}" for name in ("PP random", "PP constant")),
-                    f"{bound['PP']:.3g}",
-                ]
-            )
+    for (actions, horizon), runs in _by(rows, "actions", "horizon").items():
+        line = [f"{actions}, {horizon}"]
+        for oracle in ("PE", "PP"):
+            measured = [
+                _median(run["growth"][f"{oracle} {kind}"] for run in runs) for kind in ("random", "constant")
+            ]
+            bound = _median(run["bound"][oracle] for run in runs)
+            line += [*(f"{value:.1f}" for value in measured), f"{bound:.3g}"]
+        lines.append(line)
+    kinds = ("random errors", "constant errors", "bound")
     columns = [
-        "|A|, H",
-        "PE, random errors",
-        "PE, constant errors",
-        "PE bound",
-        "PP, random errors",
-        "PP, constant errors",
-        "PP bound",
+        f"{oracle}{' ' if kind == 'bound' else ', '}{kind}" for oracle in ("PE", "PP") for kind in kinds
     ]
     return (
         "## How much an error of every stage grows: max_h E_ρ|Q̂_h − Q_h| over the stage's error\n\n"
-        + markdown_table(columns, lines)
+        + markdown_table(["|A|, H", *columns], lines)
     )
 
 
-def _figure(kinds: Mapping[str, Sequence[Row]], path: Path) -> Path:
-    pyplot = drawing()
-    figure, (conditions, calls, growth) = pyplot.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
-    by_horizon = _by(kinds["convexity"], "horizon")
-    horizons = list(by_horizon)
-    for name, label, colour in (
-        ("condition", "joint loss of PE", PALETTE[0]),
-        ("stage_condition", "worst single stage", PALETTE[1]),
-    ):
-        values = np.array([[run[name] for run in runs] for runs in by_horizon.values()])
-        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
-        conditions.errorbar(
-            horizons, middle, yerr=[middle - low, high - middle], color=colour, marker="o", label=label
-        )
-    slope = log_slope(
-        horizons, [float(np.median([run["condition"] for run in runs])) for runs in by_horizon.values()]
+def _figure(kinds: Mapping[str, Sequence[Row]], path: Path) -> None:
+    horizons = _by(kinds["convexity"], "horizon")
+    title = (
+        f"Random low-rank problems (S = 10, d = 3): median over {len(next(iter(horizons.values())))} instances; "
+        "bars: interquartile range"
     )
-    conditions.set(
-        xscale="log",
-        yscale="log",
-        xlabel="horizon H",
-        ylabel="condition number of the Hessian",
-        title=f"PE: one convex problem, condition ∝ H^{slope:.1f}",
+    with figure(path, 1, 3, size=(14, 4.4), title=title) as axes:
+        _draw_conditions(axes[0], horizons)
+        _draw_calls(axes[1], sorted(kinds["covering"], key=lambda row: row["dimension"]))
+        _draw_growth(axes[2], kinds["growth"])
+        for axis in (axes[0], axes[2]):
+            axis.set(xscale="log", yscale="log", xlabel="horizon H")
+            own_ticks(axis, list(horizons))
+        for axis in axes:
+            axis.legend()
+
+
+def _draw_conditions(axis: Any, horizons: Mapping[int, Sequence[Row]]) -> None:
+    labels = {"condition": "joint loss of PE", "stage_condition": "worst single stage"}
+    for (name, label), colour in zip(labels.items(), COLOURS, strict=False):
+        values = np.array([column(runs, name) for runs in horizons.values()])
+        bars = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
+        quartile_bars(axis, list(horizons), bars, color=colour, marker="o", label=label)
+    medians = [_median(column(runs, "condition")) for runs in horizons.values()]
+    slope = log_slope(list(horizons), medians)
+    axis.set(
+        ylabel="condition number of the Hessian", title=f"PE: one convex problem, condition ∝ H^{slope:.1f}"
     )
-    covering = sorted(kinds["covering"], key=lambda row: row["dimension"])
-    dimension = [row["dimension"] for row in covering]
-    calls.plot(
-        dimension, [row["SL"] for row in covering], "o-", color=PALETTE[3], label="SL calls of one CP call"
-    )
-    calls.plot(
-        dimension, [row["grid"] ** row["dimension"] for row in covering], "--", color="0.5", label="gᵈ, g = 4"
-    )
-    calls.set(yscale="log", xlabel="parameters d", ylabel="SL calls", title="CP by covering: gᵈ models")
-    actions = max(row["actions"] for row in kinds["growth"])
-    groups = _by([row for row in kinds["growth"] if row["actions"] == actions], "horizon")
-    for name, colour, size in (("PE constant", PALETTE[0], 9), ("PP constant", PALETTE[1], 4)):
-        middle = [float(np.median([run["growth"][name] for run in runs])) for runs in groups.values()]
-        growth.plot(
-            list(groups),
-            middle,
-            "o-",
-            color=colour,
-            markersize=size,
-            linewidth=size / 3,
-            label=f"{name.split()[0]}, measured (worst sign)",
-        )
-        bound = [
-            float(np.median([run["bound"][name.split()[0]] for run in runs])) for runs in groups.values()
-        ]
-        growth.plot(list(groups), bound, "--", color=colour, label=f"{name.split()[0]}, bound")
-    growth.set(
-        xscale="log",
-        yscale="log",
-        xlabel="horizon H",
-        ylabel="error at a step / error of a stage",
-        title=f"Error growth, |A| = {actions}",
-    )
-    for axis in (conditions, growth):
-        axis.set_xticks(horizons, [str(horizon) for horizon in horizons])
-        axis.set_xticks([], minor=True)
-    for axis in (conditions, calls, growth):
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.grid(alpha=0.25)
-        axis.legend(frameon=False, fontsize="small")
-    seeds = len(next(iter(by_horizon.values())))
-    figure.suptitle(
-        f"Random low-rank problems (S = 10, d = 3): median over {seeds} instances; bars: interquartile range",
-        fontsize="medium",
-    )
-    return save(figure, path)
+
+
+def _draw_calls(axis: Any, rows: Sequence[Row]) -> None:
+    d, grid = column(rows, "dimension"), rows[0]["grid"]
+    axis.plot(d, column(rows, "SL"), "o-", color=COLOURS[3], label="SL calls of one CP call")
+    axis.plot(d, [grid**size for size in d], "--", color="0.5", label=f"gᵈ, g = {grid}")
+    axis.set(yscale="log", xlabel="parameters d", ylabel="SL calls", title="CP by covering: gᵈ models")
+
+
+def _draw_growth(axis: Any, rows: Sequence[Row]) -> None:
+    actions = max(column(rows, "actions"))
+    groups = _by([row for row in rows if row["actions"] == actions], "horizon")
+    for oracle, colour, size in (("PE", COLOURS[0], 9), ("PP", COLOURS[1], 4)):
+        middle = [_median(run["growth"][f"{oracle} constant"] for run in runs) for runs in groups.values()]
+        bound = [_median(run["bound"][oracle] for run in runs) for runs in groups.values()]
+        style = {"color": colour, "markersize": size, "linewidth": size / 3}
+        axis.plot(list(groups), middle, "o-", label=f"{oracle}, measured (worst sign)", **style)
+        axis.plot(list(groups), bound, "--", color=colour, label=f"{oracle}, bound")
+    axis.set(ylabel="error at a step / error of a stage", title=f"Error growth, |A| = {actions}")

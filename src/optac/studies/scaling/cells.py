@@ -54,7 +54,7 @@ def _cells_of(seed: int) -> list[Cell]:
     sweeps = [
         Cell(
             f"{factor}={value:g} {algorithm} s{seed}",
-            "optac.studies.scaling.cells:measure_point",
+            f"{__name__}:measure_point",
             {"factor": factor, "value": value, "algorithm": algorithm, "seed": seed},
         )
         for factor, points in SWEEPS.items()
@@ -64,7 +64,7 @@ def _cells_of(seed: int) -> list[Cell]:
     mixtures = [
         Cell(
             f"mixture {algorithm} s{seed}",
-            "optac.studies.scaling.cells:measure_mixture",
+            f"{__name__}:measure_mixture",
             {"algorithm": algorithm, "seed": seed},
         )
         for algorithm in ("opt-ac", "rep-ucb")
@@ -72,7 +72,7 @@ def _cells_of(seed: int) -> list[Cell]:
     hard = [
         Cell(
             f"lower-bound {point} {algorithm} s{seed}",
-            "optac.studies.scaling.cells:measure_hard",
+            f"{__name__}:measure_hard",
             {"point": point, "algorithm": algorithm, "seed": seed},
         )
         for point in HARD_POINTS

@@ -6,7 +6,7 @@ draws the instance and the learner both.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from optac.algorithms.loop.run import prepare
@@ -33,34 +33,39 @@ class Variant:
     rungs: int = 11
     seeds: int = 20
     opt_ac_alpha: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    @property
+    def group(self) -> str:
+        """What it is given: a finite class, the simplex class fitted by EM, or none."""
+        return {"finite": "finite", "simplex": "EM", None: "reference"}[self.model_class]
 
 
-VARIANTS: Mapping[str, Variant] = {
+VARIANTS: dict[str, Variant] = {
     "opt-ac": Variant("opt-ac"),
     "rep-ucb": Variant("rep-ucb"),
-    "rep-ucb-alpha": Variant("rep-ucb", opt_ac_alpha=True),
+    "rep-ucb-alpha": Variant("rep-ucb", opt_ac_alpha=True, label="rep-ucb with Opt-AC's α"),
     "raffle": Variant("raffle", episodes=20_000),
     "flambe": Variant("flambe", episodes=20_000),
     "spanrl": Variant("spanrl", episodes=160_000, rungs=9, seeds=10),
     "moffle": Variant("moffle", episodes=160_000, rungs=9, seeds=10),
     "opt-ac EM": Variant("opt-ac", "simplex"),
     "rep-ucb EM": Variant("rep-ucb", "simplex"),
-    "rep-ucb-alpha EM": Variant("rep-ucb", "simplex", opt_ac_alpha=True),
+    "rep-ucb-alpha EM": Variant("rep-ucb", "simplex", opt_ac_alpha=True, label="rep-ucb with Opt-AC's α, EM"),
     "raffle EM": Variant("raffle", "simplex", episodes=20_000),
     "flambe EM": Variant("flambe", "simplex", episodes=20_000),
-    "lsvi-ucb": Variant("lsvi-ucb", None),
-    "ucbvi": Variant("ucbvi", None),
-    "epsilon-greedy": Variant("epsilon-greedy", None),
+    "lsvi-ucb": Variant("lsvi-ucb", None, label="lsvi-ucb (features known)"),
+    "ucbvi": Variant("ucbvi", None, label="ucbvi (tabular)"),
+    "epsilon-greedy": Variant("epsilon-greedy", None, label="epsilon-greedy (control)"),
 }
 
 
 def cells() -> list[Cell]:
-    """A cell a seed, problem and variant, the seeds outermost: a part of them is a smaller table, not a torn one."""
+    """One cell per seed, problem and variant, the seeds outermost: a part is a smaller table, not a torn one."""
     return [
         Cell(
             f"{problem} {variant} s{seed}",
-            "optac.studies.table1.cells:measure",
+            f"{__name__}:measure",
             {"problem": problem, "variant": variant, "seed": seed},
         )
         for seed in range(20)
@@ -74,9 +79,7 @@ def measure(problem: str, variant: str, seed: int) -> Row:
     """One run, or one ladder, to ε."""
     chosen = VARIANTS[variant]
     instance = make_problem(problem, **PROBLEMS[problem], seed=seed)
-    settings = dict(chosen.settings)
-    if chosen.opt_ac_alpha:
-        settings["alpha"] = prepare(instance, "opt-ac").settings.alpha
+    settings = {"alpha": prepare(instance, "opt-ac").settings.alpha} if chosen.opt_ac_alpha else {}
     row = measured(
         instance,
         chosen.algorithm,

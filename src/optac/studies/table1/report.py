@@ -5,10 +5,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from optac.report.comparison import PALETTE, cell, drawing, grouped, markdown_table, quartiles, reached, save
-from optac.report.reproduction import report_file
-
-Row = Mapping[str, Any]
+from optac.report.comparison import bills_to, episodes_to, reached, seconds_to
+from optac.report.figures import COLOURS, figure
+from optac.report.tables import ORACLES, Row, bill_cells, cell, grouped, markdown_table, quartiles
+from optac.studies.table1.cells import EPSILON, PROBLEMS, VARIANTS, Variant
 
 # The paper's Table 1: highest oracle, whether its objective is convex and smooth, price of one such call, sample
 # complexity (up to logarithms, coverage omitted).
@@ -20,42 +20,17 @@ PAPER: Mapping[str, tuple[str, str, str, str]] = {
     "spanrl": ("CP", "✗", "2ᵈ·SL(ε²A⁻²ᴴ)", "H⁶d⁹A⁴ log|Φ|/ε²"),
     "moffle": ("CP", "✗", "2ᵈ·SL(ε²A⁻²ᴴ)", "H⁷d¹¹A¹⁴ log|Φ|/ε²"),
 }
-LABELS = {
-    "rep-ucb-alpha": "rep-ucb with Opt-AC's α",
-    "rep-ucb-alpha EM": "rep-ucb with Opt-AC's α, EM",
-    "lsvi-ucb": "lsvi-ucb (features known)",
-    "ucbvi": "ucbvi (tabular)",
-    "epsilon-greedy": "epsilon-greedy (control)",
-}
-REFERENCES = ("lsvi-ucb", "ucbvi", "epsilon-greedy")
-ORDER = (
-    *("opt-ac", "rep-ucb", "rep-ucb-alpha", "raffle", "flambe", "spanrl", "moffle"),
-    *("opt-ac EM", "rep-ucb EM", "rep-ucb-alpha EM", "raffle EM", "flambe EM"),
-    *REFERENCES,
-)
 GROUPS = {
-    "finite": (PALETTE[0], "finite class"),
-    "EM": (PALETTE[1], "simplex class, by EM"),
+    "finite": (COLOURS[0], "finite class"),
+    "EM": (COLOURS[1], "simplex class, by EM"),
     "reference": ("0.5", "reference: learns\nno representation"),
 }
-PROBLEMS = ("combination-lock", "observed-lock", "random-simplex")
 COLUMNS = [
-    "algorithm",
-    "oracle",
-    "convex, smooth",
-    "a call (paper)",
-    "episodes (paper's bound)",
-    "episodes to ε, last policy",
-    "episodes to ε, mixture",
-    "SL",
-    "PE",
-    "PP",
-    "CP",
-    "seconds",
-    "seeds",
+    *("algorithm", "oracle", "convex, smooth", "a call (paper)", "episodes (paper's bound)"),
+    *("episodes to ε, last policy", "episodes to ε, mixture", *ORACLES, "seconds", "seeds"),
 ]
-NOTES = """\
-Medians over seeds with interquartile ranges; (k/n) where only k of n runs came within ε = 0.1 of V*, the others
+NOTES = f"""\
+Medians over seeds with interquartile ranges; (k/n) where only k of n runs came within ε = {EPSILON:g} of V*, the others
 censored at their budget. The bill and the seconds are those up to ε for the last policy. * marks algorithms that
 explore, then commit: their episodes, bill and seconds are those of the first rung of a ladder n, 2n, 4n, … within ε, a
 run of its own, so they are rounded up to a factor of 2 and leave out the rungs that failed. Rows without "EM" are given
@@ -64,88 +39,67 @@ Seconds were measured on a shared machine: compare them by order of magnitude on
 """
 
 
-def write_report(rows: Sequence[Row], total: int, path: Path) -> Path:
-    """report.md with a table a problem, and episodes.png/.svg."""
-    by_problem = grouped(rows, "problem")
-    sections = [NOTES]
-    for problem in PROBLEMS:
-        sections.append(f"## {problem}\n\n" + markdown_table(COLUMNS, _lines(by_problem.get(problem, []))))
+def sections(rows: Sequence[Row], path: Path) -> list[str]:
+    """One table per problem, and episodes.png/.svg."""
+    by_problem = {problem: [row for row in rows if row["problem"] == problem] for problem in PROBLEMS}
+    said = [NOTES]
+    for problem, there in by_problem.items():
+        by_variant = grouped(there, "variant")
+        lines = [_line(name, variant, by_variant.get(name, [])) for name, variant in VARIANTS.items()]
+        said.append(f"## {problem}\n\n" + markdown_table(COLUMNS, lines))
     if rows:
         _figure(by_problem, path / "episodes.png")
-        sections.append("![Episodes and SL calls to ε](episodes.png)\n")
-    return report_file(
-        path,
-        "Table 1 with measured columns",
-        sections,
-        done=len(rows),
-        total=total,
-        command="optac reproduce table1",
-    )
+        said.append("![Episodes and SL calls to ε](episodes.png)\n")
+    return said
 
 
-def _lines(rows: Sequence[Row]) -> list[list[str]]:
-    by_variant = grouped(rows, "variant")
-    lines = []
-    for variant in ORDER:
-        runs = by_variant.get(variant)
-        name = variant.split()[0].removesuffix("-alpha")
-        paper = PAPER.get(name, ("—", "—", "—", "—"))
-        label = LABELS.get(variant, variant.replace(" EM", ", EM"))
-        if not runs:
-            lines.append([label, *paper, *["missing"] * 7, "0"])
-            continue
-        bills = [(run["last"] or run)["bill"] for run in runs]
-        ladder = runs[0]["ladder"]
-        limit = runs[0]["budget"]
-        mixture = [reached(run, "mixture", lambda at: at["episodes"]) for run in runs]
-        lines.append(
-            [
-                label + (" *" if ladder else ""),
-                *paper,
-                cell([reached(run, "last", lambda at: at["episodes"]) for run in runs], limit=limit),
-                "—" if ladder else cell(mixture, limit=limit),
-                *(cell([bill[oracle] for bill in bills]) for oracle in ("SL", "PE", "PP", "CP")),
-                cell([(run["last"] or run)["time/run"] for run in runs], digits=2),
-                str(len(runs)),
-            ]
-        )
-    return lines
+def _line(name: str, variant: Variant, runs: Sequence[Row]) -> list[str]:
+    paper = PAPER.get(variant.algorithm, ("—", "—", "—", "—"))
+    label = variant.label or name.replace(" EM", ", EM")
+    if not runs:
+        return [label, *paper, *["missing"] * 7, "0"]
+    ladder, limit = runs[0]["ladder"], runs[0]["budget"]
+    return [
+        label + (" *" if ladder else ""),
+        *paper,
+        cell(episodes_to(runs, "last"), limit=limit),
+        "—" if ladder else cell(episodes_to(runs, "mixture"), limit=limit),
+        *bill_cells(bills_to(runs)),
+        cell(seconds_to(runs), digits=2),
+        str(len(runs)),
+    ]
 
 
-def _figure(by_problem: Mapping[str, Sequence[Row]], path: Path) -> Path:
-    """Episodes and SL calls to ε: a point a variant, with its interquartile range."""
-    pyplot = drawing()
-    figure, axes = pyplot.subplots(2, 3, figsize=(14, 9.6), sharey=True, layout="constrained")
+def _figure(by_problem: Mapping[str, Sequence[Row]], path: Path) -> None:
+    """Episodes and SL calls to ε: a point for each variant, with its interquartile range."""
     quantities: Sequence[tuple[str, Callable[[Row], Any]]] = (
-        ("episodes to ε = 0.1, last policy", lambda at: at["episodes"]),
+        (f"episodes to ε = {EPSILON:g}, last policy", lambda at: at["episodes"]),
         ("SL calls until then", lambda at: at["bill"]["SL"]),
     )
-    for line, (label, read) in zip(axes, quantities, strict=True):
-        for axis, problem in zip(line, PROBLEMS, strict=True):
-            by_variant = grouped(by_problem.get(problem, []), "variant")
-            for place, variant in enumerate(reversed(ORDER)):
-                _draw_point(axis, place, variant, by_variant.get(variant, []), read)
-            axis.set(xscale="log", xlabel=label, title=problem, ylim=(-0.7, len(ORDER) - 0.3))
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.grid(alpha=0.25)
-        line[0].set_yticks(range(len(ORDER)), [LABELS.get(name, name) for name in reversed(ORDER)])
-    for colour, label in GROUPS.values():
-        axes[0, 2].plot([], [], "o", color=colour, label=label)
-    axes[0, 2].plot([], [], "D", color="0.3", label="Opt-AC")
-    axes[0, 2].plot([], [], ">", color="0.3", label="median run not within ε:\nits whole budget")
-    axes[0, 2].legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    seeds = grouped([row for rows in by_problem.values() for row in rows], "variant")
-    counts = {name: len({row["seed"] for row in rows}) for name, rows in seeds.items()}
-    fewer = ", ".join(f"{name} {count}" for name, count in counts.items() if count < max(counts.values()))
-    figure.suptitle(
-        f"Median and interquartile range over {max(counts.values())} seeds"
-        + (f" ({fewer})" if fewer else ""),
-        fontsize="medium",
-    )
-    return save(figure, path)
+    variants = grouped([row for rows in by_problem.values() for row in rows], "variant")
+    counts = {name: len({row["seed"] for row in rows}) for name, rows in variants.items()}
+    most = max(counts.values())
+    fewer = ", ".join(f"{name} {count}" for name, count in counts.items() if count < most)
+    title = f"Median and interquartile range over {most} seeds" + (f" ({fewer})" if fewer else "")
+    with figure(path, 2, 3, size=(14, 9.6), title=title, sharey=True) as axes:
+        for line, (label, read) in zip(axes, quantities, strict=True):
+            for axis, (problem, rows) in zip(line, by_problem.items(), strict=True):
+                by_variant = grouped(rows, "variant")
+                for place, name in enumerate(reversed(VARIANTS)):
+                    _draw_point(axis, place, VARIANTS[name], by_variant.get(name, []), read)
+                axis.set(xscale="log", xlabel=label, title=problem, ylim=(-0.7, len(VARIANTS) - 0.3))
+            names = [VARIANTS[name].label or name for name in reversed(VARIANTS)]
+            line[0].set_yticks(range(len(names)), names)
+        legend = [("o", *group) for group in GROUPS.values()]
+        legend += [("D", "0.3", "Opt-AC"), (">", "0.3", "median run not within ε:\nits whole budget")]
+        for marker, colour, label in legend:
+            axes[0, 2].plot([], [], marker, color=colour, label=label)
+        axes[0, 2].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _draw_point(axis: Any, place: int, variant: str, runs: Sequence[Row], read: Callable[[Row], Any]) -> None:
+def _draw_point(
+    axis: Any, place: int, variant: Variant, runs: Sequence[Row], read: Callable[[Row], Any]
+) -> None:
     """One variant: its interquartile range and its median, at the whole budget where that is censored."""
     if not runs:
         axis.text(
@@ -154,7 +108,7 @@ def _draw_point(axis: Any, place: int, variant: str, runs: Sequence[Row], read: 
         return
     low, middle, high = quartiles([reached(run, "last", read) for run in runs])
     budget = max(read(run) for run in runs)
-    colour, _ = GROUPS["EM" if " EM" in variant else "reference" if variant in REFERENCES else "finite"]
-    marker = ">" if middle == inf else "D" if variant.startswith("opt-ac") else "o"
+    colour, _ = GROUPS[variant.group]
+    marker = ">" if middle == inf else "D" if variant.algorithm == "opt-ac" else "o"
     axis.hlines(place, min(low, budget), min(high, budget), color=colour, linewidth=2)
     axis.plot(min(middle, budget), place, marker, color=colour)

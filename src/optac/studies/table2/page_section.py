@@ -6,14 +6,14 @@ from optac.report.commands_section import Commands
 from optac.report.groups import short_name
 from optac.report.markup import Markup, element, joined
 from optac.report.numbers import ends, mean_std, number, seeds
+from optac.studies.table2.comparison import Cell
 from optac.studies.table2.paper import AGENTS
-from optac.studies.table2.report import Cell, better_of
 
 STRIP = 176.0
 
 
 def paper_section(lines: Sequence[Sequence[Cell]], commands: Commands) -> Markup:
-    """A line a task, a cell an agent: ours, the paper's, a strip with every seed, and the verdict."""
+    """One line per task, one cell per agent: ours, the paper's, a strip with every seed, and the verdict."""
     head = element(
         "tr", element("th", "task", scope="col"), *(element("th", n, scope="col") for n in AGENTS.values())
     )
@@ -64,6 +64,7 @@ def _cell(cell: Cell, line: Sequence[Cell], commands: Commands) -> Markup:
         element(
             "a", mean_std(cell.ours), class_="ours", href=f"#{anchor}", title="the commands that make it"
         ),
+        element("span", f"last three {cell.recent_text}", class_="printed"),
         printed,
         _strip(cell, line),
         *_verdict(cell),
@@ -82,7 +83,7 @@ def _listed(numbers: Sequence[int]) -> str:
 def _verdict(cell: Cell) -> list[Markup]:
     gap, ours = cell.difference, cell.ours
     assert gap is not None and ours is not None
-    better = better_of(cell)
+    better = cell.better
     sign = {"ours higher": "▲ ", "paper’s higher": "▼ ", "equal": "= "}[better]
     if gap.low is None or gap.high is None:
         return [element("span", sign + better, class_="pill"), element("span", cell.untold, class_="why")]

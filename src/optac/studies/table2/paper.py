@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from optac.report.statistics import Summary
-from optac.studies.table2 import cells as table2
 
 PRINTED_SEEDS = 4
-AGENTS: Mapping[str, str] = dict(zip(table2.AGENTS, ("SAC", "cRFFSAC", "cRFFSAC + bonus"), strict=True))
+AGENTS: Mapping[str, str] = {"sac": "SAC", "crffsac": "cRFFSAC", "crffsac-bonus": "cRFFSAC + bonus"}
 TASKS = (
     "optac/Ant-v0",
     "optac/HalfCheetah-v0",
@@ -59,8 +58,5 @@ RANDOM_RETURNS: Mapping[str, float] = {
     "optac/Hopper-v0": -2724.7328321018217,
 }
 
-
-def normalised(task: str, score: float) -> float:
-    """A return on the scale where random play is 0 and the paper's SAC is 1."""
-    floor = RANDOM_RETURNS[task]
-    return (score - floor) / (PAPER["sac"][task].mean - floor)
+SCALES = {task: (RANDOM_RETURNS[task], PAPER["sac"][task].mean) for task in TASKS}
+"""a task's returns of random play and of the paper's SAC"""

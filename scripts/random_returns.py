@@ -1,7 +1,7 @@
 """The return of uniformly random actions on the six tasks, beside the Random row the benchmark publishes.
 
-Run it with `python -m optac.studies.agents.random_returns`; it prints the table and, with `--out FILE`, writes
-it as JSON. The published row is of MuJoCo 1.x bodies, so agreement is in distribution, not to the digit.
+`make random-returns` writes results/environments/random_returns.json; without `--out FILE` it prints the table
+alone. The published row is of MuJoCo 1.x bodies, so agreement is in distribution, not to the digit.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.environments import TASKS, make
+from optac.report.tables import markdown_table
 
 # Wang et al. 2019, the results table of github.com/WilsonWangTHU/mbbl: mean and standard deviation.
 PUBLISHED = {
@@ -66,19 +67,21 @@ def compare(name: str, episodes: int, seed: int) -> RandomReturns:
 
 def markdown(rows: list[RandomReturns]) -> str:
     """The comparison as a table."""
-    lines = ["| task | optac | published | distance in published sd |", "|---|---:|---:|---:|"]
-    for row in rows:
-        ours = f"{row.mean:.1f} ± {row.deviation:.1f}"
-        theirs = f"{row.published_mean:.1f} ± {row.published_deviation:.1f}"
-        lines.append(f"| `{row.environment}` | {ours} | {theirs} | {row.distance:.2f} |")
-    return "\n".join(lines)
+    lines = [
+        [
+            f"`{row.environment}`",
+            f"{row.mean:.1f} ± {row.deviation:.1f}",
+            f"{row.published_mean:.1f} ± {row.published_deviation:.1f}",
+            f"{row.distance:.2f}",
+        ]
+        for row in rows
+    ]
+    return markdown_table(["task", "optac", "published", "distance in published sd"], lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the comparison; write it where asked."""
-    parser = argparse.ArgumentParser(
-        prog="python -m optac.studies.agents.random_returns", description=__doc__
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="also write the rows to this JSON file")

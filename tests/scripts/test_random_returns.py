@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from optac.studies.agents.random_returns import PUBLISHED, RandomReturns, compare, main, markdown
+from scripts.random_returns import PUBLISHED, RandomReturns, compare, main, markdown
 
 ROOT = Path(__file__).parents[2]
 EPISODES = {"optac/Reacher-v0": 30, "optac/InvertedPendulum-v0": 30, "optac/Pendulum-v0": 60}
@@ -30,4 +30,4 @@ def test_the_command_writes_what_it_prints(tmp_path, capsys):
     main(["--episodes", "2", "--seed", "3", "--out", str(tmp_path / "rows.json")])
     record = json.loads((tmp_path / "rows.json").read_text())
     assert record["episodes"] == 2 and record["seed"] == 3
-    assert capsys.readouterr().out.strip() == markdown([RandomReturns(**row) for row in record["rows"]])
+    assert capsys.readouterr().out == markdown([RandomReturns(**row) for row in record["rows"]]) + "\n"

@@ -1,0 +1,137 @@
+"""Write results/agents/README.md and results/ablations/README.md with their figures, from the runs there.
+
+`make agent-runs` does it. The ablations undo one choice of the default preset at a time; a default run counts as far as
+the ablated ones went.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from optac.report.evidence import gather
+from optac.report.files import panel_figure
+from optac.report.groups import Group, group_runs
+from optac.report.panels import curve_panels
+from optac.report.recorded_runs import TrainingRun
+from optac.report.tables import markdown_table
+from optac.studies.table2.report import REFERENCE
+
+ABOUT_AGENTS = """\
+To repeat a run: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED`, preset default, at the
+commit named here: later ones compute the same formulas with other roundings. A run's full settings and
+versions are in its config.json, its rows in its metrics.jsonl. A run's return is its last evaluation, ten
+episodes of the deterministic policy, without any bonus; beside it is the mean of the last three.
+
+The pendulums' runs were made by that command at 57fe47d. The HalfCheetah runs were made by a script that
+calls what `optac train` calls, with a copy of the agents taken just before 2a99c88, the first commit that
+holds them. Repeated by `optac train` at 13b79b7, seed 1 of sac (10,000 steps) and of crffsac (9,000) gave
+the same rows but for their times; the rest was not repeated. Seed 1 of crffsac-bonus was stopped at 9,000
+steps and resumed by `optac resume` at 13b79b7.
+"""
+ABOUT_ABLATIONS = """\
+Each line undoes one choice of the default preset, or one bundle where several belong together, and leaves the
+rest. "Return" is each seed's last evaluation, ten episodes; "last three" the mean of its last three; "over all
+evaluations" the mean of the whole curve, which says how fast a variant learns. Two seeds: a difference below the
+distance between a variant's own seeds is none that this shows.
+
+To repeat a line: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED --set NAME=VALUE …`;
+settings, versions and commit are in each run's config.json. The default's runs are those of
+[results/agents](../agents/README.md), read as far as these went.
+"""
+
+
+def write_agents(folder: Path) -> Path:
+    """README.md with what every run came to, and a figure of its curve for each environment."""
+    runs = gather([folder]).training
+    versions = ", ".join(f"{name} {number}" for name, number in runs[0].config["versions"].items())
+    parts = ["# The agents on the paper's tasks\n", f"{ABOUT_AGENTS}Versions: {versions}.\n"]
+    for environment in sorted({run.environment for run in runs}):
+        groups = group_runs([run for run in runs if run.environment == environment], REFERENCE)
+        figure = _figure(groups, folder / f"{_short(environment)}.png", f"{environment}, preset default")
+        parts += [f"## {environment}\n", _agents_table(groups), f"![return against steps]({figure.name})\n"]
+    return _written(folder / "README.md", parts)
+
+
+def _agents_table(groups: Sequence[Group]) -> str:
+    lines = []
+    for group in groups:
+        for run in group.runs:
+            half = run.curve.get(run.steps // 2)
+            numbers = [_number(half), _number(_last(run)), _number(run.recent)]
+            whole = (
+                f"{mean(map(_last, group.runs)):,.5g}"
+                if run is group.runs[-1] and len(group.runs) > 1
+                else ""
+            )
+            lines.append([run.agent, run.seed, f"{max(run.curve):,}", *numbers, whole])
+    columns = ["agent", "seed", "steps", "half-way", "return", "last three", "mean return over seeds"]
+    return markdown_table(columns, lines)
+
+
+def write_ablations(folder: Path, defaults: Path) -> Path:
+    """README.md: for every variant and seed what it came to, and its mean over the whole curve."""
+    ablated, whole = gather([folder]).training, gather([defaults]).training
+    parts = ["# The choices behind the default preset\n", ABOUT_ABLATIONS]
+    for environment in sorted({run.environment for run in ablated}):
+        changed = [run for run in ablated if run.environment == environment]
+        steps = min(max(run.curve) for run in changed)
+        default = [_until(run, steps) for run in whole if run.environment == environment]
+        groups = group_runs([*default, *(_until(run, steps) for run in changed)], REFERENCE)
+        parts += [
+            f"## {environment}, {steps:,} steps\n",
+            markdown_table(COLUMNS, map(_ablation, groups), left=2),
+        ]
+        for agent in dict.fromkeys(group.agent for group in groups if group.runs[0].changed):
+            beside = [
+                g for g in groups if g.agent == agent or (g.agent == "crffsac" and not g.runs[0].changed)
+            ]
+            title = f"{agent} on {environment}: one choice undone at a time"
+            figure = _figure(beside, folder / f"{_short(environment)}-{agent}.png", title)
+            parts.append(f"![return against steps]({figure.name})\n")
+    return _written(folder / "README.md", parts)
+
+
+COLUMNS = ["agent", "what differs", "seeds", "return", "mean", "last three", "mean", "over all evaluations"]
+
+
+def _ablation(group: Group) -> list[str]:
+    changed = ", ".join(f"{name}={value:g}" for name, value in (group.runs[0].changed or {}).items())
+    line = [group.agent, changed or "the default", ", ".join(str(run.seed) for run in group.runs)]
+    for values in ([_last(run) for run in group.runs], [run.recent for run in group.runs]):
+        line += [", ".join(f"{value:,.0f}" for value in values), f"{mean(values):,.0f}"]
+    return [*line, f"{mean(mean(run.curve.values()) for run in group.runs):,.0f}"]
+
+
+def _until(run: TrainingRun, steps: int) -> TrainingRun:
+    """The same run read no further than `steps`."""
+    rows = [row for row in run.rows if int(row["time/total_timesteps"]) <= steps]
+    return replace(run, rows=rows, config={**run.config, "steps": steps})
+
+
+def _last(run: TrainingRun) -> float:
+    return list(run.curve.values())[-1]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.5g}"
+
+
+def _figure(groups: Sequence[Group], path: Path, title: str) -> Path:
+    (panel,) = curve_panels(groups)
+    return panel_figure(replace(panel, title=title), path)
+
+
+def _short(environment: str) -> str:
+    return environment.rpartition("/")[2]
+
+
+def _written(path: Path, parts: Sequence[str]) -> Path:
+    path.write_text("\n".join(parts), encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    agents, ablations = map(Path, sys.argv[1:])
+    print(write_agents(agents), write_ablations(ablations, agents), sep="\n")

@@ -1,0 +1,47 @@
+"""`optac resume`."""
+
+import argparse
+from typing import Any
+
+from optac.commands.subcommand import add_everywhere, add_run_folder, answer, notice
+from optac.commands.train import add_running, run_training
+from optac.errors import InvalidInput
+from optac.runs.folder import RunFolder
+from optac.runs.kinds import known_kind
+from optac.threads import limit_threads
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_everywhere(parser, out="a run is resumed in its own folder, no other")
+    add_run_folder(parser)
+    add_running(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Resume a training from its newest sound checkpoint, or a solve from its start."""
+    if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
+        raise InvalidInput(
+            f"--out {arguments.out}: a run is resumed in its own folder; copy {arguments.run_folder} there and resume "
+            "that"
+        )
+    kind = known_kind(RunFolder.open(arguments.run_folder).config, arguments.run_folder)
+    return RESUMERS[kind.name](arguments, kind)
+
+
+def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
+    limit_threads(arguments.threads)
+    resume = kind.resume()
+    return run_training(
+        arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
+    )
+
+
+def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
+    """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
+    said = {**kind.resume()(arguments.run_folder), "out": str(arguments.run_folder)}
+    answer(arguments, said, lambda: print(f"{arguments.run_folder} is finished; see result.json there"))
+    return 0
+
+
+RESUMERS = {"solve": _resume_solve, "train": _resume_training}

@@ -1,1 +1,0 @@
-"""What `optac demo` plays and shows."""

@@ -1,0 +1,34 @@
+"""The pages about the committed training runs say what the runs' rows say."""
+
+from pathlib import Path
+from typing import Any
+
+from scripts.agent_runs import write_ablations, write_agents
+from tests.report.training_runs import write_run
+
+
+def run(folder: Path, agent: str, seed: int, *returns: float, **settings: Any) -> None:
+    name = "-".join(map(str, [agent, seed, *settings.values()]))
+    write_run(folder / name, agent, seed, returns, environment="optac/Hopper-v0", **settings)
+
+
+def test_the_table_has_each_seed_its_last_evaluation_and_the_mean_of_its_last_three(tmp_path: Path) -> None:
+    run(tmp_path, "sac", 1, 0.0, 1.0, 2.0, 3.0)
+    run(tmp_path, "sac", 0, 0.0, 3.0, 4.0, 5.0)
+    run(tmp_path, "crffsac", 0, 1.0, 9.0)
+    text = write_agents(tmp_path).read_text()
+    assert "| sac | 0 | 20,000 | 3 | 5 | 4 |  |" in text
+    assert "| sac | 1 | 20,000 | 1 | 3 | 2 | 4 |" in text
+    assert "| crffsac | 0 | 10,000 | 1 | 9 | 5 |  |" in text
+    assert all((tmp_path / f"Hopper-v0.{kind}").exists() for kind in ("png", "svg"))
+
+
+def test_a_variant_is_named_by_its_settings_and_the_default_is_read_as_far_as_it_went(tmp_path: Path) -> None:
+    defaults, ablated = tmp_path / "agents", tmp_path / "ablations"
+    run(defaults, "crffsac", 0, 0.0, 3.0, 6.0, 9.0, 900.0)
+    run(ablated, "crffsac", 1, 2.0, 2.0, 2.0, 2.0, batch_size=256)
+    run(ablated, "crffsac", 0, 0.0, 4.0, 4.0, 4.0, batch_size=256)
+    lines = write_ablations(ablated, defaults).read_text().splitlines()
+    assert "| crffsac | the default | 0 | 9 | 9 | 6 | 6 | 4 |" in lines
+    assert "| crffsac | batch_size=256 | 0, 1 | 4, 2 | 3 | 4, 2 | 3 | 2 |" in lines
+    assert all((ablated / f"Hopper-v0-crffsac.{kind}").exists() for kind in ("png", "svg"))
