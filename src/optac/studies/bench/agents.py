@@ -91,6 +91,8 @@ def measure(
     quiet: bool = True,
 ) -> dict[str, Any]:
     """All of it: each contender's steps per second in each round, the ratios, the machine's limit, two cores."""
+    import optac.agents  # noqa: F401  says at once what is not installed, before a contender fails over it
+
     if "sac" not in agents or rounds < 1 or steps < 1:
         raise InvalidInput("the bench compares with `sac`, in at least one round of at least one step")
     peers = [name for name, module in _PEER_MODULES.items() if find_spec(module) is not None]
