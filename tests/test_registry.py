@@ -39,7 +39,7 @@ def test_a_location_of_ours_is_the_name_of_ours() -> None:
 def test_nothing_comes_from_the_working_folder_unless_it_is_named(fresh: Path) -> None:
     with pytest.raises(InvalidInput, match=r"unknown algorithm 'stray_part'; known, nearest first: "):
         registry.load("algorithm", "stray_part")
-    with pytest.raises(InvalidInput, match=r"no module stray_part: install .* --path DIR"):
+    with pytest.raises(InvalidInput, match=r"there is no module stray_part; install .* --path DIR"):
         registry.load("problem", "stray_part:NAME")
     registry.add_paths(["."])
     assert registry.paths() == [str(fresh)]
@@ -60,6 +60,9 @@ def test_a_part_whose_own_import_fails_says_what_it_needs(fresh: Path) -> None:
     (fresh / "stray_part.py").write_text("import surely_not_installed\n")
     registry.add_paths([fresh])
     with pytest.raises(InvalidInput, match="needs the module surely_not_installed; install it"):
+        registry.load("algorithm", "stray_part")
+    (fresh / "stray_part.py").write_text("1 / 0\n")
+    with pytest.raises(InvalidInput, match="'stray_part' cannot be imported: ZeroDivisionError"):
         registry.load("algorithm", "stray_part")
 
 

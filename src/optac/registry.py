@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from optac.errors import InvalidInput, unknown_name
@@ -26,6 +26,10 @@ GROUPS: Mapping[Kind, str] = {
     "algorithm": "optac.algorithms",
     "agent": "optac.agents",
 }
+
+
+class ModuleMissing(InvalidInput):
+    """A module that is neither installed nor in a folder that --path names."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ def ours(kind: Kind) -> dict[str, Entry]:
 
 def others(kind: Kind) -> dict[str, Entry]:
     """What installed packages register, by name; a name of ours stays ours."""
+    from importlib import metadata  # takes longer to import than the rest of the command together
+
     found = {}
     for point in metadata.entry_points(group=GROUPS[kind]):
         package, line = "unknown", ""
@@ -176,18 +182,32 @@ def located(kind: Kind, location: str) -> Any:
     """The module `package.module`, or what is called `name` in it for `package.module:name`."""
     module_name, _, name = location.partition(":")
     try:
-        with without_working_folder():
-            part = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            raise InvalidInput(f"{kind} {location!r} needs the module {error.name}; install it") from error
-        raise _not_found(kind, location, error.name) from None
+        part = imported(module_name, f"{kind} {location!r}")
+    except ModuleMissing:
+        if "." in location or ":" in location:
+            raise
+        raise unknown_name(kind, location, entries(kind)) from None
     for attribute in filter(None, name.split(".")):
         if not hasattr(part, attribute):
             public = [one for one in vars(part) if not one.startswith("_")]
             raise unknown_name(f"{kind} in {module_name}", attribute, public)
         part = getattr(part, attribute)
     return part
+
+
+def imported(module_name: str, what: str) -> ModuleType:
+    """A module of one's own, from where code may come; whatever it raises is said in one line."""
+    try:
+        with without_working_folder():
+            return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
+            raise ModuleMissing(
+                f"{what}: there is no module {error.name}; install its package, or name its folder with --path DIR"
+            ) from None
+        raise InvalidInput(f"{what} needs the module {error.name}; install it") from error
+    except Exception as error:  # whatever a user's module may raise
+        raise InvalidInput(f"{what} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def add_paths(folders: Iterable[str | Path]) -> None:
@@ -219,13 +239,3 @@ def without_working_folder() -> Iterator[None]:
     finally:
         if sys.path == kept:
             sys.path[:] = before
-
-
-def _not_found(kind: Kind, location: str, missing: str) -> InvalidInput:
-    known = entries(kind)
-    error = unknown_name(kind, location, known)
-    if "." not in location and ":" not in location:
-        return error
-    return InvalidInput(
-        f"{error}; there is no module {missing}: install its package, or name its folder with --path DIR"
-    )

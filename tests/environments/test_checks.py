@@ -79,7 +79,7 @@ def test_a_module_that_registers_an_id_is_imported_for_it(tmp_path, monkeypatch)
         with pytest.raises(InvalidInput, match="cannot be imported"):
             make(f"{module}:my/Crane-v0")
     with pytest.raises(
-        InvalidInput, match=r"module 'derricks' that is to register 'my/Crane-v0'.*PYTHONPATH"
+        InvalidInput, match=r"register 'my/Crane-v0': there is no module derricks; .*--path DIR"
     ):
         make("derricks:my/Crane-v0")
     del gymnasium.registry["my/Crane-v0"]

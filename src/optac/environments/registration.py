@@ -4,13 +4,13 @@ import copy
 import os
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from optac.errors import InvalidInput, unknown_name
+from optac.registry import imported
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
     register_tasks()
     module, _, name = name.rpartition(":")
     if module:
-        _import(module, name)
+        imported(module, f"the module that is to register {name!r}")
     try:
         spec = gymnasium.spec(name)
         env = gymnasium.make(_clean(spec), **settings)
@@ -90,16 +90,6 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 
         keep_log_on_the_console()
     return env
-
-
-def _import(module: str, name: str) -> None:
-    try:
-        import_module(module)
-    except Exception as error:  # whatever a user's module may raise
-        raise InvalidInput(
-            f"the module {module!r} that is to register {name!r} cannot be imported: {type(error).__name__}: {error}; "
-            "mend it, install it, or put its folder on PYTHONPATH"
-        ) from error
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:
