@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Complex, Float, Shaped
 
 from optac.errors import InvalidInput
-from optac.mdp.parameters import positive_number, whole_number
+from optac.settings import read
 
 PRACTICAL_DIMENSION = 3
 BLOCK = 1 << 20
@@ -39,10 +39,10 @@ class ConditionalFourierFeatures:
     """
 
     def __init__(self, state_dim: int, frequencies: int, radius: float, seed: int = 0) -> None:
-        self.state_dim = whole_number("state_dim", state_dim, least=1)
-        self.frequencies = whole_number("frequencies", frequencies, least=1)
-        self.radius = positive_number("radius", radius)
-        self.seed = whole_number("seed", seed, least=0)
+        self.state_dim = read("state_dim", state_dim, int, least=1)
+        self.frequencies = read("frequencies", frequencies, int, least=1)
+        self.radius = read("radius", radius, float, above=0)
+        self.seed = read("seed", seed, int, least=0)
         self.volume = ball_volume(self.state_dim, self.radius)
         self.w = uniform_in_ball(self.state_dim, self.frequencies, self.radius, self.seed)
         if self.state_dim > PRACTICAL_DIMENSION:
@@ -190,7 +190,7 @@ def effective_dimension(phi: Float[np.ndarray, "*batch feature"], tolerance: flo
         raise InvalidInput(
             f"phi must have shape (..., 2d) with at least one feature; got {features.shape}, whose span is nothing"
         )
-    tolerance = positive_number("tolerance", tolerance, below=1.0)
+    tolerance = read("tolerance", tolerance, float, above=0, below=1)
     singular = np.linalg.svd(features.reshape(-1, features.shape[-1]), compute_uv=False)
     return int((singular > tolerance * singular[0]).sum())
 

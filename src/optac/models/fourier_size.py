@@ -18,8 +18,8 @@ from math import ceil, gamma, log, pi, sqrt
 from typing import Literal
 
 from optac.errors import InvalidInput, unknown_name
-from optac.mdp.parameters import positive_number, whole_number
 from optac.models.fourier import ConditionalFourierFeatures, ball_volume
+from optac.settings import read
 
 BOUNDS = ("proved", "typical")
 PHASES_A_SECOND = 2e7
@@ -83,13 +83,13 @@ def propose_fourier_size(
 
     m is `smoothness`, C_m `derivative_norm`, M `density_bound`. Without `bound="proved"` only typically so.
     """
-    zeta = positive_number("zeta", zeta)
-    state_dim = whole_number("state_dim", state_dim, least=1)
-    smoothness = whole_number("smoothness", smoothness, least=1)
-    derivative_norm = positive_number("derivative_norm", derivative_norm)
-    density_bound = positive_number("density_bound", density_bound)
-    points = positive_number("points", points)
-    delta = positive_number("delta", delta, below=1.0)
+    zeta = read("zeta", zeta, float, above=0)
+    state_dim = read("state_dim", state_dim, int, least=1)
+    smoothness = read("smoothness", smoothness, int, least=1)
+    derivative_norm = read("derivative_norm", derivative_norm, float, above=0)
+    density_bound = read("density_bound", density_bound, float, above=0)
+    points = read("points", points, float, above=0)
+    delta = read("delta", delta, float, above=0, below=1)
     if bound not in BOUNDS:
         raise unknown_name("bound", str(bound), BOUNDS)
     if smoothness <= state_dim:

@@ -17,8 +17,8 @@ from jaxtyping import Float
 
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
-from optac.mdp.parameters import positive_number, whole_number
 from optac.models.fourier import ConditionalFourierFeatures
+from optac.settings import read
 
 MEAN_CELLS = {1: 256, 2: 48}
 ROWS_AT_ONCE = 128
@@ -38,10 +38,10 @@ class FourierChoice:
     """singular values below this share of the largest are left out"""
 
     def __post_init__(self) -> None:
-        whole_number("frequencies", self.frequencies, least=1)
-        positive_number("radius", self.radius)
-        whole_number("next_samples", self.next_samples, least=0)
-        positive_number("tolerance", self.tolerance, below=1.0)
+        read("frequencies", self.frequencies, int, least=1)
+        read("radius", self.radius, float, above=0)
+        read("next_samples", self.next_samples, int, least=0)
+        read("tolerance", self.tolerance, float, above=0, below=1)
 
 
 class KernelFeatures:
