@@ -122,7 +122,13 @@ def test_an_odd_value_in_a_row_costs_that_value_alone(tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "odd"), [("gap", float("nan")), ("episodes", None), ("bill", {}), ("curve", [[8, None, 1.0]])]
+    ("name", "odd"),
+    [
+        ("gap", float("nan")),
+        ("episodes", None),
+        ("bill", {}),
+        ("curve", {"episodes": [8], "gap": [None], "last_gap": [1.0]}),
+    ],
 )
 def test_a_damaged_row_of_a_comparison_costs_that_run_alone(tmp_path: Path, name: str, odd: object) -> None:
     shutil.copytree(RESULTS / "lock-8-5" / "driven", tmp_path / "driven")

@@ -47,7 +47,7 @@ def test_rates_report_recovers_a_slope_that_was_put_in(tmp_path) -> None:
 
 
 FEATURES = {"frequencies": 8, "radius": 6.0, "next_samples": 8, "columns": 3, "effective_dimension": 4}
-FEATURES |= {"feature_error": 0.05, "total_error": 0.3, "density_bound": 4.375, "time/run": 7.0}
+FEATURES |= {"feature_error": 0.05, "total_error": 0.3, "density_bound": 4.375, "time/seconds": 7.0}
 RUN = {"dim": 1, "episodes": 1000, "range": 2.0, "horizon": 5, "actions": 4, **FEATURES}
 
 

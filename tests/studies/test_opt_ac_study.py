@@ -22,7 +22,7 @@ def row(**changes) -> dict:
         "last_gap": 0.01,
         "gap": 0.1,
         "certificate": 0.2,
-        "curve": [[k, 2 * k**-0.5] for k in (1, 10, 30, 100, 300)],
+        "curve": {"iteration": [1, 10, 30, 100, 300], "gap": [2 * k**-0.5 for k in (1, 10, 30, 100, 300)]},
     }
     return base | changes
 

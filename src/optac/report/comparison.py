@@ -42,7 +42,7 @@ def bills_to(runs: Sequence[Row]) -> list[Mapping[str, int]]:
 
 def seconds_to(runs: Sequence[Row]) -> list[float]:
     """Every run's seconds up to ε for the last policy, else all of them."""
-    return [(run["last"] or run)["time/run"] for run in runs]
+    return [(run["last"] or run)["time/seconds"] for run in runs]
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,11 @@ def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> Com
 def _rungs(name: str, runs: Sequence[Row], epsilon: float) -> list[list[str]]:
     """What a run of each budget returned, of an algorithm that explores, then commits."""
     lines = []
-    for rung in range(max(len(run["curve"]) for run in runs)):
-        points = [run["curve"][rung] for run in runs if rung < len(run["curve"])]
-        episodes, gaps, _, calls, seconds = zip(*points, strict=True)
+    curves = [run["curve"] for run in runs]
+    for rung in range(max(len(curve["episodes"]) for curve in curves)):
+        there = [curve for curve in curves if rung < len(curve["episodes"])]
+        names = ("episodes", "gap", "SL", "time/seconds")
+        episodes, gaps, calls, seconds = ([curve[name][rung] for curve in there] for name in names)
         within = f"{sum(gap <= epsilon for gap in gaps)}/{len(gaps)}"
         numbers = [cell(episodes), cell(gaps, digits=3), cell(calls), cell(seconds, digits=2)]
         lines.append([name, str(rung + 1), *numbers, within])
@@ -119,15 +121,19 @@ def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: f
         f"{title}: median and interquartile range over {max(map(len, groups.values()))} seeds\n"
         "lines: the mixture (solid) and the last policy (dashed); points: budgets of explore-then-commit runs"
     )
-    panels = {0: "episodes played", 3: "SL calls paid", 4: "seconds, the learner's own"}
+    panels = {
+        "episodes": "episodes played",
+        "SL": "SL calls paid",
+        "time/seconds": "seconds, the learner's own",
+    }
     with figure(path, 1, 3, size=(14, 4.8), title=title, sharey=True) as axes:
-        for axis, (place, label) in zip(axes, panels.items(), strict=True):
+        for axis, (cost, label) in zip(axes, panels.items(), strict=True):
             for i, (name, runs) in enumerate(groups.items()):
                 style = {"color": COLOURS[i % len(COLOURS)], "label": name}
                 if runs[0]["ladder"]:
-                    _draw_ladder(axis, runs, place, fmt=MARKERS[i % len(MARKERS)], **style)
+                    _draw_ladder(axis, runs, cost, fmt=MARKERS[i % len(MARKERS)], **style)
                 else:
-                    _draw_curve(axis, runs, place, **style)
+                    _draw_curve(axis, runs, cost, **style)
             axis.axhline(epsilon, color="0.5", linewidth=0.8, linestyle=":", label=f"ε = {epsilon:g}")
             axis.set(xscale="log", xlabel=label)
         axes[0].set(ylabel="gap  V* − V(policy), exact", ylim=(-0.03, None))
@@ -135,28 +141,30 @@ def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: f
     return path
 
 
-def _draw_curve(axis: Any, runs: Sequence[Row], place: int, *, color: str, label: str) -> None:
+def _draw_curve(axis: Any, runs: Sequence[Row], cost: str, *, color: str, label: str) -> None:
     """Stepwise medians on a common grid: at x, a run stands where its last point at or before x stood.
 
     A run stands at its first point before it, and stays at its last: nothing more is played.
     """
-    curves = [np.asarray(run["curve"], dtype=float) for run in runs]
-    start = min(curve[0, place] for curve in curves)
-    end = max(curve[-1, place] for curve in curves)
+    curves = [
+        {name: np.asarray(values, dtype=float) for name, values in run["curve"].items()} for run in runs
+    ]
+    start = min(curve[cost][0] for curve in curves)
+    end = max(curve[cost][-1] for curve in curves)
     grid = np.geomspace(max(start, 1e-3), max(end, start, 1e-3) * (1 + 1e-9), 120)
-    at = [np.searchsorted(curve[:, place], grid, side="right").clip(1) - 1 for curve in curves]
-    for policy, line, width in ((1, "-", 1.6), (2, "--", 0.9)):
-        values = np.stack([curve[there, policy] for curve, there in zip(curves, at, strict=True)])
+    at = [np.searchsorted(curve[cost], grid, side="right").clip(1) - 1 for curve in curves]
+    for policy, line, width in (("gap", "-", 1.6), ("last_gap", "--", 0.9)):
+        values = np.stack([curve[policy][there] for curve, there in zip(curves, at, strict=True)])
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], axis=0)
         axis.plot(grid, middle, line, color=color, linewidth=width, label=label if line == "-" else None)
         if line == "-":
             axis.fill_between(grid, low, high, color=color, alpha=0.15, linewidth=0)
 
 
-def _draw_ladder(axis: Any, runs: Sequence[Row], place: int, **style: Any) -> None:
+def _draw_ladder(axis: Any, runs: Sequence[Row], cost: str, **style: Any) -> None:
     """Median and interquartile bar of every rung."""
-    rungs = min(len(run["curve"]) for run in runs)
-    points = np.array([run["curve"][:rungs] for run in runs], dtype=float)
-    bars = np.quantile(points[..., 1], [0.25, 0.5, 0.75], axis=0)
+    rungs = min(len(run["curve"][cost]) for run in runs)
+    costs, gaps = (np.array([run["curve"][name][:rungs] for run in runs], float) for name in (cost, "gap"))
+    bars = np.quantile(gaps, [0.25, 0.5, 0.75], axis=0)
     hollow = {"markersize": 7, "markerfacecolor": "none", "markeredgewidth": 1.4}
-    quartile_bars(axis, np.median(points[..., place], axis=0), bars, **hollow, **style)
+    quartile_bars(axis, np.median(costs, axis=0), bars, **hollow, **style)

@@ -214,8 +214,8 @@ def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
         _sound(row["gap"]),
         _sound(row["last_gap"]),
         _bill(row["bill"]),
-        _sound(row["time/run"]),
-        _points([point[:3] for point in row["curve"]]),
+        _sound(row["time/seconds"]),
+        _points(zip(*(row["curve"][name] for name in ("episodes", "gap", "last_gap")), strict=True)),
         compare_command(config),
     )
 

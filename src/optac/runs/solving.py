@@ -161,7 +161,7 @@ def fresh_path(path: Path) -> Path:
 
 def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> Result:
     def keep(row: Row) -> None:
-        folder.append(_recorded(row))
+        folder.append(recorded(row))
         on_row(row)
 
     with at_work(folder):
@@ -169,11 +169,11 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         result = replace(run, progress=keep)()
         folder.check()
         summary = {**result.summary(), "settings": asdict(result.settings)}
-        write_json(folder.path / "result.json", _recorded(summary))
+        write_json(folder.path / "result.json", recorded(summary))
         np.savez_compressed(folder.path / "policy.npz", allow_pickle=False, **result.last_policy.arrays())
     return result
 
 
-def _recorded(row: Mapping[str, Any]) -> Row:
-    """As a file holds it: the seconds, which a clock said, under `time/`."""
+def recorded(row: Mapping[str, Any]) -> Row:
+    """A row of a history, or a result, as a file holds it: the seconds, which a clock said, under `time/`."""
     return {name if name != "seconds" else "time/seconds": value for name, value in row.items()}

@@ -39,7 +39,7 @@ class Cell:
         module, name = self.function.split(":")
         started = time.perf_counter()
         row = getattr(import_module(module), name)(**self.arguments)
-        return {"cell": self.id, **row, "time/seconds": time.perf_counter() - started}
+        return {"cell": self.id, **row, "time/cell": time.perf_counter() - started}
 
 
 def run_study(

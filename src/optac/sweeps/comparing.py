@@ -14,9 +14,10 @@ from optac.errors import InvalidInput
 from optac.mdp import Problem
 from optac.registry import ours
 from optac.runs.identity import run_id
+from optac.runs.json_files import Row
 from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, problem_of
 from optac.sweeps.cells import Cell, run_study
-from optac.sweeps.measuring import Row, measured
+from optac.sweeps.measuring import measured
 
 EPISODES_A_STEP = 1000
 

@@ -103,7 +103,7 @@ def tied(epsilon: float, seed: int) -> dict[str, Any]:
         "mixture": run["mixture"] and run["mixture"]["episodes"],
         "last": run["last"] and run["last"]["episodes"],
         **_features(walk, choice, seed),
-        "time/run": run["time/run"],
+        "time/seconds": run["time/seconds"],
     }
 
 
@@ -124,7 +124,7 @@ def _learnt(study: str, walk: SmoothWalk, choice: FourierChoice, seed: int) -> d
         "last_gap": run["last_gap"],
         "mixture": run["mixture"] and run["mixture"]["episodes"],
         **_features(walk, choice, seed),
-        "time/run": run["time/run"],
+        "time/seconds": run["time/seconds"],
     }
 
 

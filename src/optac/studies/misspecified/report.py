@@ -45,7 +45,7 @@ def realised_table(rows: Sequence[Row]) -> str:
                 *(f"{np.median(share):.2%} ({share.max():.2%})" for share in (gap, last)),
                 f"{(gap <= SHARE).sum()} of {len(runs)}",
                 f"{_count(lower_median(within))} ({_count(within.max())})",
-                f"{np.median(column(runs, 'time/run')):.0f}",
+                f"{np.median(column(runs, 'time/seconds')):.0f}",
             ]
         )
     columns = [

@@ -105,5 +105,5 @@ def measure(**arguments: Any) -> Row:
         "certificate": result.certificate,
         "played": result.episodes,
         "time/seconds": result.seconds,
-        "curve": [[result.history[k - 1]["iteration"], result.history[k - 1]["gap"]] for k in spaced],
+        "curve": {name: [result.history[k - 1][name] for k in spaced] for name in ("iteration", "gap")},
     }

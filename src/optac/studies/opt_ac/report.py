@@ -50,7 +50,9 @@ def slope_table(rows: Sequence[Row]) -> str:
         slopes = [_slope(run["curve"]) for run in runs]
         found = mean_interval(slopes)
         ends = f"[{found.low:.2f}, {found.high:.2f}]" if found else f"fewer than {SEEDS_NEEDED} seeds"
-        lines.append([problem, len(slopes), f"{runs[0]['curve'][-1][0]:,}", f"{np.mean(slopes):.2f}", ends])
+        lines.append(
+            [problem, len(slopes), f"{runs[0]['curve']['iteration'][-1]:,}", f"{np.mean(slopes):.2f}", ends]
+        )
     return markdown_table(["problem", "seeds", "K", "slope", "95 % interval"], lines)
 
 
@@ -74,7 +76,7 @@ def mixture_figure(rows: Sequence[Row], path: Path) -> None:
     with figure(path, size=(8, 5)) as axes:
         for (problem, runs), colour in zip(_mixtures(rows).items(), COLOURS, strict=False):
             for i, run in enumerate(runs):
-                k, gap = np.array(run["curve"]).T
+                k, gap = np.array(run["curve"]["iteration"]), np.array(run["curve"]["gap"])
                 axes.loglog(
                     k, gap / run["uniform_gap"], color=colour, alpha=0.5, label=None if i else problem
                 )
@@ -109,7 +111,7 @@ def _words(parameters: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def _slope(curve: Sequence[Sequence[int | float]]) -> float:
-    k, gap = np.array(curve).T
+def _slope(curve: Mapping[str, Sequence[int | float]]) -> float:
+    k, gap = np.array(curve["iteration"]), np.array(curve["gap"])
     fitted = (k >= FIRST_FITTED_FRACTION * k[-1]) & (gap > 0)
     return float(log_slope(k[fitted], gap[fitted]))

@@ -16,8 +16,8 @@ from optac.models import LowRankModel
 from optac.oracles import constrained_plan, parameter_net
 from optac.oracles.evaluation import coverage_constant, evaluate
 from optac.oracles.planning import plan
+from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell
-from optac.sweeps.measuring import Row
 
 HORIZONS = (3, 6, 12, 24)
 SEEDS = 5

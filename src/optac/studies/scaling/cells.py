@@ -12,8 +12,9 @@ from typing import Any
 from optac.errors import InvalidInput
 from optac.mdp import make_problem
 from optac.registry import ours
+from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell
-from optac.sweeps.measuring import Row, at_budgets, measured
+from optac.sweeps.measuring import at_budgets, measured
 
 SEEDS = 10
 LEARNERS = ("opt-ac", "rep-ucb", "raffle")

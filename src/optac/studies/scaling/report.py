@@ -103,7 +103,7 @@ def _mixture_slope(runs: Sequence[Row]) -> float:
     """The median slope of log gap against log episodes over the second half, in logarithms, of a run."""
     slopes = []
     for run in runs:
-        episodes, gaps = np.asarray(run["curve"], dtype=float)[:, :2].T
+        episodes, gaps = (np.asarray(run["curve"][name], dtype=float) for name in ("episodes", "gap"))
         late = episodes >= np.sqrt(episodes[0] * episodes[-1])
         slopes.append(log_slope(episodes[late], np.maximum(gaps[late], 1e-12)))
     return float(np.median(slopes))
@@ -157,7 +157,7 @@ def _mixture_figure(rows: Sequence[Row], path: Path) -> None:
     with figure(path, size=(7, 4.4)) as axis:
         for (name, runs), colour in zip(grouped(rows, "algorithm").items(), COLOURS, strict=False):
             for index, run in enumerate(runs):
-                episodes, gaps = np.asarray(run["curve"], dtype=float)[:, :2].T
+                episodes, gaps = (np.asarray(run["curve"][name], dtype=float) for name in ("episodes", "gap"))
                 label = None if index else name
                 axis.plot(episodes, gaps, color=colour, alpha=0.5, linewidth=0.9, label=label)
         guide = np.geomspace(30, MIXTURE_EPISODES, 10)

@@ -11,8 +11,9 @@ from typing import Any
 
 from optac.algorithms.loop.run import prepare
 from optac.mdp import make_problem
+from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell
-from optac.sweeps.measuring import Row, measured
+from optac.sweeps.measuring import measured
 
 EPSILON = 0.1
 
