@@ -1,15 +1,17 @@
 """The records under results/ are found under the ids that their configurations have now."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from optac.cli import main
 from optac.errors import InvalidInput
 from optac.runs.folder import RunFolder
 from optac.runs.publishing import is_published, publish
 from optac.runs.training_config import training_id
-from optac.studies.table2.cells import table2_sweep
+from optac.studies.table2.cells import sweep as table2_sweep
 
 ROOT = Path(__file__).parents[2]
 TABLE2 = ROOT / "results" / "table2"
@@ -26,6 +28,15 @@ def test_the_runs_of_table_2_that_are_in_are_not_made_again() -> None:
         assert {name: kept[name] for name in ("agent", "environment", "steps", "seed")} == {
             name: asked[run][name] for name in ("agent", "environment", "steps", "seed")
         }
+
+
+@pytest.mark.parametrize(
+    ("study", "missing"), [("table1", 0), ("scaling", 0), ("oracles", 0), ("opt-ac", 0), ("table2", 63)]
+)
+def test_reproducing_lists_what_is_left_to_run(study: str, missing: int, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["reproduce", study, "--dry-run", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["missing"]) == missing
 
 
 def test_the_script_names_a_record_by_its_configuration_and_keeps_names_given_by_hand(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -20,18 +19,14 @@ from optac.report.comparison import comparison_tables
 from optac.report.tables import cell
 from optac.runs.provenance import source_commit
 from optac.sweeps.cells import Cell, run_study
-from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
+from optac.sweeps.comparing import prepared_comparison, run_compare
 from optac.sweeps.measuring import measured
 
-CONFIG = CompareConfig(
-    "combination-lock",
-    {"horizon": "3", "actions": "2"},
-    algorithms=("opt-ac", "flambe", "epsilon-greedy"),
-    seeds=4,
-    episodes=180,
-)
+ALGORITHMS = ("opt-ac", "flambe", "epsilon-greedy")
+LOCK = ("combination-lock", {"horizon": "3", "actions": "2"})
+WHOLE = prepared_comparison(*LOCK, ALGORITHMS, seeds=4, episodes=180)
 COMMAND = ["compare", "combination-lock", "horizon=3", "actions=2", "--seeds", "4", "--episodes", "180"]
-COMMAND += ["--algorithms", *CONFIG.algorithms, "--quiet"]
+COMMAND += ["--algorithms", *ALGORITHMS, "--quiet"]
 
 
 def without_times(rows):
@@ -48,7 +43,7 @@ def without_times(rows):
 
 
 def table_without_seconds(rows):
-    return [line[:-1] for line in comparison_tables(rows, CONFIG.epsilon, CONFIG.episodes).lines]
+    return [line[:-1] for line in comparison_tables(rows, WHOLE.epsilon, WHOLE.episodes).lines]
 
 
 def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> None:
@@ -69,47 +64,38 @@ def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> Non
         file.write(b'{"cell": "torn')
     while True:
         try:
-            resumed, _ = run_compare(prepared_comparison(CONFIG, leave_out=False), out, jobs=1)
+            resumed, _ = run_compare(WHOLE, out, jobs=1)
             break
         except InvalidInput as busy:
             assert "in use" in str(busy) and time.monotonic() < deadline
             time.sleep(0.2)
-    undisturbed, _ = run_compare(prepared_comparison(CONFIG, leave_out=False), tmp_path / "whole", jobs=1)
+    undisturbed, _ = run_compare(WHOLE, tmp_path / "whole", jobs=1)
     assert without_times(resumed) == without_times(undisturbed)
     assert table_without_seconds(resumed) == table_without_seconds(undisturbed)
     assert json.loads((out / "status.json").read_text())["state"] == "finished"
 
 
 def test_finished_comparison_is_not_run_again(tmp_path, monkeypatch) -> None:
-    comparison = prepared_comparison(replace(CONFIG, seeds=1, episodes=60), leave_out=False)
+    comparison = prepared_comparison(*LOCK, ALGORITHMS, seeds=1, episodes=60)
     first, _ = run_compare(comparison, tmp_path / "out", jobs=1)
     monkeypatch.setattr("optac.sweeps.comparing.measured", None)
     assert run_compare(comparison, tmp_path / "out", jobs=1)[0] == first
 
 
 def test_a_comparison_written_otherwise_is_the_same_one(tmp_path, monkeypatch) -> None:
-    one = CompareConfig(
-        "combination-lock",
-        {"horizon": "3", "actions": "2"},
-        algorithms=("opt-ac", "epsilon-greedy"),
-        seeds=1,
-        episodes=30,
-        settings={"opt-ac.alpha": "0.5", "candidates": "64"},
-    )
-    comparison = prepared_comparison(one, leave_out=False)
+    asked = {"seeds": 1, "episodes": 30}
+    both = {"opt-ac.alpha": "0.5", "candidates": "64"}
+    comparison = prepared_comparison(*LOCK, ["opt-ac", "epsilon-greedy"], settings=both, **asked)
     rows, _ = run_compare(comparison, tmp_path / "out", jobs=1)
     monkeypatch.setattr("optac.sweeps.comparing.measured", None)
-    other = replace(
-        one,
-        parameters={"seed": 0, "actions": 2, "horizon": 3.0},
-        algorithms=("epsilon-greedy", "optac.algorithms.opt_ac"),
-        settings={"opt-ac.alpha": 5e-1},
-    )
-    again = prepared_comparison(other, leave_out=False)
+    lock = {"seed": 0, "actions": 2, "horizon": 3.0}
+    turned = ["epsilon-greedy", "optac.algorithms.opt_ac"]
+    again = prepared_comparison(LOCK[0], lock, turned, settings={"opt-ac.alpha": 5e-1}, **asked)
     assert again.id == comparison.id and again.id.startswith("compare-combination-lock-actions2-horizon3-")
     resumed, _ = run_compare(again, tmp_path / "out", jobs=1)
     assert sorted(resumed, key=str) == sorted(rows, key=str)
-    assert prepared_comparison(replace(one, epsilon=0.2), leave_out=False).id != comparison.id
+    other = prepared_comparison(*LOCK, turned, settings=both, epsilon=0.2, **asked)
+    assert other.id != comparison.id
 
 
 def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
@@ -138,28 +124,26 @@ def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys)
     assert {"table.md", "gaps.png", "gaps.svg", "config.json"} <= {path.name for path in out.iterdir()}
     assert main(["solve", "mine.npz", "--algorithm", "raffle", "--iterations", "3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
-    before = prepared_comparison(CompareConfig("mine.npz"), leave_out=True).id
+    before = prepared_comparison("mine.npz").id
     optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2, seed=1).save("mine.npz")
-    assert prepared_comparison(CompareConfig("mine.npz"), leave_out=True).id != before
+    assert prepared_comparison("mine.npz").id != before
 
 
 def test_algorithm_that_refuses_the_problem_is_left_out_unless_asked_for() -> None:
     unreachable = {"horizon": 6, "rank": 6}
-    everyone = prepared_comparison(CompareConfig("lower-bound", unreachable), leave_out=True)
+    everyone = prepared_comparison("lower-bound", unreachable)
     assert "moffle" not in everyone.algorithms and "η_min" in everyone.left_out["moffle"]
     with pytest.raises(InvalidInput, match="η_min"):
-        prepared_comparison(
-            CompareConfig("lower-bound", unreachable, algorithms=("moffle",)), leave_out=False
-        )
+        prepared_comparison("lower-bound", unreachable, ["moffle"])
 
 
 def test_setting_with_an_algorithms_name_is_for_it_alone() -> None:
-    config = CompareConfig("combination-lock", settings={"rank": "3", "rep-ucb.alpha": "0.5"})
-    assert config.settings_of("rep-ucb") == {"rank": "3", "alpha": "0.5"}
-    assert config.settings_of("opt-ac") == {"rank": "3"}
-    wrong = CompareConfig("combination-lock", settings={"rep-ubc.alpha": "0.5"})
+    shared = {"rank": "2", "rep-ucb.alpha": "0.5", "rep-ucb.rank": "1"}
+    solves = prepared_comparison(*LOCK, ["opt-ac", "rep-ucb"], settings=shared).solves
+    assert solves["rep-ucb"].config["settings"] == {"rank": 1, "alpha": 0.5}
+    assert solves["opt-ac"].config["settings"] == {"rank": 2}
     with pytest.raises(InvalidInput, match="unknown algorithm 'rep-ubc'"):
-        prepared_comparison(wrong, leave_out=True)
+        prepared_comparison(*LOCK, settings={"rep-ubc.alpha": "0.5"})
 
 
 def test_ladder_has_one_point_a_rung_and_anytime_runs_have_curves() -> None:

@@ -4,11 +4,10 @@ import argparse
 import os
 
 from optac.commands.subcommand import add_everywhere, add_examples, add_problem, is_quiet, print_json
-from optac.registry import ours
 from optac.report.comparison import LADDER_COLUMNS, NOTES, comparison_tables, write_comparison
 from optac.report.terminal import progress, show_table
 from optac.settings import assignments
-from optac.sweeps.comparing import CompareConfig, prepared_comparison, run_compare
+from optac.sweeps.comparing import prepared_comparison, run_compare
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,24 +32,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run what is missing, write table and figure beside the rows, print the table."""
-    config = CompareConfig(
-        problem=arguments.problem,
-        parameters=assignments(arguments.parameters, "parameter"),
-        algorithms=tuple(arguments.algorithms or ours("algorithm")),
+    comparison = prepared_comparison(
+        arguments.problem,
+        assignments(arguments.parameters, "parameter"),
+        arguments.algorithms,
         seeds=arguments.seeds,
         episodes=arguments.episodes,
         epsilon=arguments.epsilon,
         preset=arguments.preset or "practical",
         settings=assignments(arguments.settings, "setting"),
     )
-    comparison = prepared_comparison(config, leave_out=arguments.algorithms is None)
-    with progress("compare", len(comparison.algorithms) * config.seeds, quiet=is_quiet(arguments)) as advance:
+    with progress(
+        "compare", len(comparison.algorithms) * comparison.seeds, quiet=is_quiet(arguments)
+    ) as advance:
         jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
         rows, path = run_compare(comparison, arguments.out, jobs=jobs, progress=advance)
     title = repr(comparison.problem)[1:-1]
-    tables = comparison_tables(rows, config.epsilon, comparison.episodes)
+    tables = comparison_tables(rows, comparison.epsilon, comparison.episodes)
     notes = [*NOTES, *(f"{name} is left out: {why}" for name, why in comparison.left_out.items())]
-    figure = write_comparison(rows, path, title=title, epsilon=config.epsilon, tables=tables, notes=notes)
+    figure = write_comparison(rows, path, title=title, epsilon=comparison.epsilon, tables=tables, notes=notes)
     if arguments.json:
         print_json(
             {

@@ -5,7 +5,7 @@ ladder of runs. What a pair is, with its settings and its id, is a solve's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +16,11 @@ from optac.registry import ours
 from optac.runs.identity import run_id
 from optac.runs.json_files import Row
 from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, problem_of
+from optac.settings import read
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import measured
 
 EPISODES_A_STEP = 1000
-
-
-@dataclass(frozen=True)
-class CompareConfig:
-    """A comparison as it is asked for. A setting named `algorithm.name` is for that algorithm alone."""
-
-    problem: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    algorithms: Sequence[str] = tuple(ours("algorithm"))
-    seeds: int = 5
-    episodes: int | None = None
-    epsilon: float = 0.1
-    preset: str = "practical"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def settings_of(self, algorithm: str) -> dict[str, Any]:
-        """The settings for every algorithm, and on top of them this one's own."""
-        found: dict[str, Any] = {}
-        for owner in ("", algorithm):
-            split = {name: name.rpartition(".") for name in self.settings}
-            found |= {own: self.settings[name] for name, (who, _, own) in split.items() if who == owner}
-        return found
 
 
 @dataclass(frozen=True)
@@ -102,39 +81,50 @@ class Comparison:
         ]
 
 
-def prepared_comparison(config: CompareConfig, *, leave_out: bool) -> Comparison:
-    """The comparison with its input checked; with `leave_out` an algorithm that refuses the problem is left out."""
-    if config.seeds < 1:
-        raise InvalidInput(f"seeds={config.seeds} is not valid; seeds must be at least 1")
-    if config.epsilon <= 0:
-        raise InvalidInput(f"epsilon={config.epsilon} is not valid; epsilon must be above 0")
-    for name in config.settings:
-        if "." in name:
-            load_algorithm(name.rpartition(".")[0])
-    problem = problem_of(SolveConfig(config.problem, config.parameters))
-    episodes = EPISODES_A_STEP * problem.horizon if config.episodes is None else config.episodes
+def prepared_comparison(
+    problem: str,
+    parameters: Mapping[str, Any] | None = None,
+    algorithms: Sequence[str] | None = None,
+    *,
+    seeds: int = 5,
+    episodes: int | None = None,
+    epsilon: float = 0.1,
+    preset: str = "practical",
+    settings: Mapping[str, Any] | None = None,
+) -> Comparison:
+    """The comparison with its input checked. A setting named `algorithm.name` is for that algorithm alone.
+
+    Without `algorithms` it is of all of ours, and who refuses the problem or a setting is left out.
+    """
+    read("seeds", seeds, int, least=1)
+    read("epsilon", epsilon, float, above=0)
+    given = {name: name.rpartition(".") for name in settings or {}}
+    for owner, _, _ in given.values():
+        if owner:
+            load_algorithm(owner)
+    base = SolveConfig(problem, parameters or {}, preset=preset)
+    made = problem_of(base)
+    cap = EPISODES_A_STEP * made.horizon if episodes is None else episodes
     solves: dict[str, PreparedSolve] = {}
     left_out: dict[str, str] = {}
-    for algorithm in dict.fromkeys(map(algorithm_name, config.algorithms)):
+    for algorithm in dict.fromkeys(map(algorithm_name, algorithms or ours("algorithm"))):
+        own = {
+            name: (settings or {})[whole]
+            for who in ("", algorithm)
+            for whole, (owner, _, name) in given.items()
+            if owner == who
+        }
         load_algorithm(algorithm)
-        settings = config.settings_of(algorithm)
-        one = SolveConfig(
-            config.problem,
-            config.parameters,
-            algorithm,
-            episodes=episodes,
-            preset=config.preset,
-            settings=settings,
-        )
         try:
-            solves[algorithm] = prepared_solve(one, problem)
+            one = replace(base, algorithm=algorithm, episodes=cap, settings=own)
+            solves[algorithm] = prepared_solve(one, made)
         except InvalidInput as error:
-            if not leave_out:
+            if algorithms:
                 raise
             left_out[algorithm] = str(error)
     if not solves:
         raise InvalidInput("; ".join(left_out.values()))
-    return Comparison(problem, solves, config.preset, config.seeds, config.epsilon, episodes, left_out)
+    return Comparison(made, solves, preset, seeds, epsilon, cap, left_out)
 
 
 def run_compare(

@@ -89,25 +89,6 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
     return Sweep(name, dict(given), runs)
 
 
-def training_sweep(
-    name: str,
-    *,
-    environments: Sequence[str],
-    agents: Sequence[str],
-    seeds: Sequence[int],
-    steps: int,
-    settings: Mapping[str, Any],
-) -> Sweep:
-    """A sweep of training runs, by keyword instead of by file."""
-    axes = {
-        "agents": list(agents),
-        "environments": list(environments),
-        "seeds": list(seeds),
-        "steps": steps,
-    }
-    return sweep_of(name, {"sweep": axes, "settings": dict(settings)})
-
-
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     """Environments outermost, then seeds, so that the agents of one comparison advance together."""
     from optac.agents.record import record_of

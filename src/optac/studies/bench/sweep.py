@@ -18,7 +18,7 @@ from optac.runs.provenance import provenance
 from optac.studies.bench import spread
 from optac.sweeps.launcher import run_sweep
 from optac.sweeps.local_executor import LocalExecutor
-from optac.sweeps.plan import Sweep, training_sweep
+from optac.sweeps.plan import Sweep, sweep_of
 
 TASK, RUNS, STEPS, ROUNDS = "optac/HalfCheetah-v0", 4, 3000, 3
 SETTINGS = {"learning_starts": 1000, "eval_every": 3000, "eval_episodes": 1, "checkpoint_every": 1000}
@@ -38,14 +38,8 @@ def measure(
     """Steps a second with one job and with two in each round, and the median of their ratios."""
     if len(os.sched_getaffinity(0)) < 2:
         raise InvalidInput("bench sweep needs two cores and this process may use one; run it without taskset")
-    sweep = training_sweep(
-        "bench",
-        environments=[task],
-        agents=["sac"],
-        seeds=range(runs),
-        steps=steps,
-        settings=SETTINGS if settings is None else settings,
-    )
+    axes = {"environments": [task], "agents": ["sac"], "seeds": runs, "steps": steps}
+    sweep = sweep_of("bench", {"sweep": axes, "settings": SETTINGS if settings is None else settings})
     measured: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(rounds):
         for jobs in (1, 2) if turn % 2 == 0 else (2, 1):

@@ -29,7 +29,7 @@ def sweep(
     preset: str = "default",
 ) -> "Sweep":
     """All of it, or less: these tasks, seeds 0 … seeds − 1, so many steps."""
-    from optac.sweeps.plan import Sweep, training_sweep
+    from optac.sweeps.plan import Sweep, sweep_of
 
     chosen = list(STEPS) if environments is None else list(environments)
     for environment in chosen:
@@ -39,13 +39,12 @@ def sweep(
         raise InvalidInput(f"seeds={seeds} is not valid; seeds must be at least 1")
     runs: list[SweptRun] = []
     for environment in chosen:
-        runs += training_sweep(
-            "table2",
-            environments=[environment],
-            agents=list(AGENTS),
-            seeds=range(seeds),
-            steps=STEPS[environment] if steps is None else steps,
-            settings={"preset": preset},
-        ).runs
+        axes = {
+            "environments": [environment],
+            "agents": list(AGENTS),
+            "seeds": seeds,
+            "steps": STEPS[environment] if steps is None else steps,
+        }
+        runs += sweep_of("table2", {"sweep": axes, "settings": {"preset": preset}}).runs
     given = {"environments": chosen, "seeds": seeds, "steps": steps, "preset": preset}
     return Sweep("table2", {"experiment": given}, tuple(runs))
