@@ -23,15 +23,15 @@ class RunFolderBusy(InvalidInput):
 class Lock:
     """A process's right to write to a run, until it is released or the process ends."""
 
-    def __init__(self, run: Path) -> None:
-        """Take the lock; RunFolderBusy where a living process has it."""
+    def __init__(self, run: Path, patience: float = _SECONDS_TO_LOCK) -> None:
+        """Take the lock; RunFolderBusy where a living process has it for longer than `patience` seconds."""
         try:
             self._file = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise InvalidInput(
                 f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
             ) from error
-        if not _locked_soon(self._file):
+        if not _locked_within(patience, self._file):
             owner = os.pread(self._file, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(self._file)
             raise busy(run, owner)
@@ -74,9 +74,9 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def _locked_soon(file: int) -> bool:
-    """Whether the file could be locked within a moment: who only looks at a run holds its lock for microseconds."""
-    give_up = time.monotonic() + _SECONDS_TO_LOCK
+def _locked_within(seconds: float, file: int) -> bool:
+    """Whether the file could be locked in that time: who only looks at a run holds its lock for microseconds."""
+    give_up = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,8 +6,6 @@ holds waited for. A run that fails or dies is started again at most `retries` ti
 """
 
 import contextlib
-import fcntl
-import os
 import time
 import uuid
 from collections import Counter
@@ -23,6 +21,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import KINDS
 from optac.runs.lease import holder, newest_attempt
+from optac.runs.lock import Lock
 from optac.runs.provenance import all_versions
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
@@ -35,6 +34,7 @@ from optac.sweeps.standing import (
 from optac.sweeps.worker import Outcome, Task
 
 SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_TO_LAY_OUT = 60.0
 MARGIN = 1.25
 """So much longer than its steps a run is expected to take: starting, compiling, evaluating and saving come on top."""
 
@@ -57,19 +57,16 @@ def lay_out(sweep: Sweep, path: Path) -> None:
         raise InvalidInput("the sweep has no run")
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise InvalidInput(
             f"cannot write to {path}: {error.strerror or error}; give another folder with --out"
         ) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with contextlib.ExitStack() as held:
+        held.callback(Lock(path, SECONDS_TO_LAY_OUT).release)
         _write_sweep_file(sweep, path)
         for run in sweep.runs:
             with contextlib.suppress(RunFailed):  # a damaged run is reported when its turn comes
                 RunFolder.open_or_create(path / run.id, run.config)
-    finally:
-        os.close(lock)
 
 
 def _write_sweep_file(sweep: Sweep, path: Path) -> None:
