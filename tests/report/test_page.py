@@ -147,7 +147,7 @@ def test_figures_and_tables_lie_beside_the_page(written) -> None:
         "curve-HalfCheetah.svg",
     } <= names
     assert all(path.stat().st_size > 100 and path.parent.name == "mine" for path in written.files)
-    assert "gap-combination-lock-horizon-8-actions-5.svg" in names
+    assert "gap-combination-lock-horizon-8-actions-5-seed-0.svg" in names
 
 
 def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
