@@ -7,7 +7,9 @@
   stands for a class or function that makes one from any of `problem`, `rank` and `candidates`.
 - A **problem** is made by a `ProblemFamily`: a function of keywords with defaults, `seed` among them, that returns a
   `LowRankMDP`.
-- An **agent** is a module with an `AGENT`, an `AgentRecord`, whose settings extend `AgentSettings`.
+- An **agent** is a module with an `AGENT`, an `AgentRecord`, whose settings extend `AgentSettings`. Most are soft
+  actor-critics: a state that extends `SoftState`, and an update that says by `Views` what the networks see, by `reward`
+  what they learn from. `Block` is what its hook between blocks is told.
 
 `docs/extending.md` walks through one of each, and `optac.testing` checks one. A part is given as an object, as
 `package.module` or `package.module:name`, or by a name that an installed package registers (`optac.registry`). The
@@ -18,7 +20,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from optac.agents.parts.networks import MLP as MLP
+    from optac.agents.parts.networks import each as each
+    from optac.agents.parts.networks import ensemble as ensemble
+    from optac.agents.parts.networks import mlp as mlp
+    from optac.agents.parts.networks import towards as towards
+    from optac.agents.parts.soft_actor_critic import SoftInfo as SoftInfo
+    from optac.agents.parts.soft_actor_critic import SoftState as SoftState
+    from optac.agents.parts.soft_actor_critic import Transitions as Transitions
+    from optac.agents.parts.soft_actor_critic import Views as Views
+    from optac.agents.parts.soft_actor_critic import actor_step as actor_step
+    from optac.agents.parts.soft_actor_critic import adam_step as adam_step
+    from optac.agents.parts.soft_actor_critic import critic_step as critic_step
+    from optac.agents.parts.soft_actor_critic import soft_parts as soft_parts
+    from optac.agents.parts.soft_actor_critic import soft_policy as soft_policy
+    from optac.agents.parts.soft_actor_critic import soft_state as soft_state
+    from optac.agents.parts.soft_actor_critic import soft_update as soft_update
+    from optac.agents.parts.statistics import Statistics as Statistics
     from optac.agents.record import AgentRecord as AgentRecord
+    from optac.agents.record import Block as Block
     from optac.agents.settings import AgentSettings as AgentSettings
     from optac.algorithms.loop.handle import EpisodesSpent as EpisodesSpent
     from optac.algorithms.loop.handle import Handle as Handle
@@ -42,7 +62,22 @@ if TYPE_CHECKING:
     from optac.settings import setting as setting
 
 _HOMES = {
-    "optac.agents.record": ("AgentRecord",),
+    "optac.agents.parts.networks": ("MLP", "each", "ensemble", "mlp", "towards"),
+    "optac.agents.parts.soft_actor_critic": (
+        "SoftInfo",
+        "SoftState",
+        "Transitions",
+        "Views",
+        "actor_step",
+        "adam_step",
+        "critic_step",
+        "soft_parts",
+        "soft_policy",
+        "soft_state",
+        "soft_update",
+    ),
+    "optac.agents.parts.statistics": ("Statistics",),
+    "optac.agents.record": ("AgentRecord", "Block"),
     "optac.agents.settings": ("AgentSettings",),
     "optac.algorithms.loop.handle": ("EpisodesSpent", "Handle", "Sizes"),
     "optac.algorithms.loop.learnt": ("Learnt",),

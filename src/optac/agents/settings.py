@@ -75,6 +75,12 @@ class AgentSettings:
             raise unknown_name("preset", preset, cls.PRESETS)
         return cls(**{**cls.PRESETS[preset], **read})
 
+    def determining(self: Chosen) -> Chosen:
+        """The same settings, those that no result depends on at their defaults."""
+        idle = [f for f in dataclasses.fields(self) if not f.metadata.get("determines", True)]
+        usual: dict[str, Any] = {f.name: f.default for f in idle}
+        return dataclasses.replace(self, **usual)
+
     @classmethod
     def described(cls) -> list[tuple[str, Any, str]]:
         """Name, default and meaning of each setting."""

@@ -11,8 +11,26 @@ A check takes the part as optac takes it, by name, location or object, and raise
 promise is broken. Each is quick and needs nothing but the part; pytest only runs them.
 """
 
-from optac.testing.algorithm import ALGORITHM_CHECKS
-from optac.testing.model_class import MODEL_CLASS_CHECKS
-from optac.testing.problem import PROBLEM_CHECKS
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["ALGORITHM_CHECKS", "MODEL_CLASS_CHECKS", "PROBLEM_CHECKS"]
+if TYPE_CHECKING:
+    from optac.testing.agent import AGENT_CHECKS as AGENT_CHECKS
+    from optac.testing.algorithm import ALGORITHM_CHECKS as ALGORITHM_CHECKS
+    from optac.testing.model_class import MODEL_CLASS_CHECKS as MODEL_CLASS_CHECKS
+    from optac.testing.problem import PROBLEM_CHECKS as PROBLEM_CHECKS
+
+_HOMES = {
+    "AGENT_CHECKS": "optac.testing.agent",
+    "ALGORITHM_CHECKS": "optac.testing.algorithm",
+    "MODEL_CLASS_CHECKS": "optac.testing.model_class",
+    "PROBLEM_CHECKS": "optac.testing.problem",
+}
+
+__all__ = ["AGENT_CHECKS", "ALGORITHM_CHECKS", "MODEL_CLASS_CHECKS", "PROBLEM_CHECKS"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'optac.testing' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

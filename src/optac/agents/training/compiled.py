@@ -28,11 +28,15 @@ class CompiledAgent:
     updates: Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]
 
 
-@cache
 def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
-    """The agent with these settings; the same ones again cost no second compilation."""
+    """The agent with these settings; others of the same result cost no second compilation."""
+    return CompiledAgent(record, settings, *_formulas(record, settings.determining()))
+
+
+@cache
+def _formulas(record: AgentRecord, settings: AgentSettings) -> tuple[Callable[..., Any], Callable[..., Any]]:
     init = jax.jit(partial(record.init, settings), static_argnums=(0, 1))
-    return CompiledAgent(record, settings, init, _several(partial(record.update, settings), record.trained))
+    return init, _several(partial(record.update, settings), record.trained)
 
 
 def _several(
