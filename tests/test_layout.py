@@ -8,7 +8,7 @@ from pathlib import Path
 import optac
 
 ORDER = [
-    ["array_types", "errors", "numpy_policy", "threads", "versions"],
+    ["array_types", "errors", "numpy_policy", "terminal", "threads", "versions"],
     ["settings", "registry"],
     ["mdp"],
     ["models"],

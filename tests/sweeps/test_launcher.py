@@ -109,6 +109,12 @@ def test_a_run_that_fails_is_tried_again_and_reported_and_the_rest_go_on(capsys)
     assert {run_standing(Path("runs/locks") / run.id).attempts for run in sweep.runs[1:]} == {1}
 
 
+def test_a_worker_imports_nothing_from_the_folder_that_the_sweep_is_started_from() -> None:
+    for module in ("difflib", "json", "optac"):
+        Path(f"{module}.py").write_text("raise SystemExit(3)\n")
+    assert {run.state for run in swept(locks(seeds=1), LocalExecutor(2), retries=0).values()} == {"finished"}
+
+
 def test_sigint_stops_cleanly_and_starting_again_goes_on() -> None:
     sweep = locks(seeds=1, iterations=200_000)
     launcher = launched("--jobs", "2")

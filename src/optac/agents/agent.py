@@ -18,7 +18,7 @@ from optac.agents.training.compiled import compiled
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row, train
-from optac.agents.training.progress import Progress
+from optac.agents.training.progress import training_progress
 from optac.agents.training.store import learner_of
 from optac.environments import make
 from optac.errors import InvalidInput
@@ -68,7 +68,7 @@ class Agent:
             progress.row(row)
             stopped = callback is not None and callback(row) is False
 
-        with Progress(self.steps, self.steps + steps) as progress:
+        with training_progress(self.steps, self.steps + steps) as progress:
             train(
                 self._learner,
                 self.steps + steps,

@@ -5,9 +5,9 @@ import os
 
 from optac.commands.subcommand import add_everywhere, add_examples, add_problem, is_quiet, print_json
 from optac.report.comparison import LADDER_COLUMNS, NOTES, comparison_tables, write_comparison
-from optac.report.terminal import progress, show_table
 from optac.settings import assignments
 from optac.sweeps.comparing import prepared_comparison, run_compare
+from optac.terminal import progress, show_table
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

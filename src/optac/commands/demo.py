@@ -15,9 +15,9 @@ from optac.mdp import Problem
 from optac.report.figures import COLOURS, figure
 from optac.report.files import write_report
 from optac.report.tables import ORACLES, column
-from optac.report.terminal import progress, show_table
 from optac.runs.solving import SolveConfig, fresh_path, prepared_solve, problem_of, run_solve
 from optac.studies.table2.report import REFERENCE
+from optac.terminal import progress, show_table
 from optac.threads import limit_threads
 
 PROBLEM, PARAMETERS = "combination-lock", {"horizon": 6, "actions": 10}

@@ -8,11 +8,11 @@ from typing import Any
 from optac.commands.subcommand import add_everywhere, answer, is_quiet
 from optac.commands.sweep import add_launching, executor_of, show_standing, standing_json, watched
 from optac.errors import InvalidInput
-from optac.report.terminal import progress
 from optac.studies.catalogue import studies, study_named
 from optac.studies.published_runs import missing_runs, reproduce_runs
 from optac.studies.study import Study, TrainingStudy
 from optac.sweeps.standing import SweepStanding, run_standing
+from optac.terminal import progress
 
 LESS = ("steps", "seeds", "environments", "preset")
 

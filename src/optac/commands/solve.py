@@ -10,9 +10,9 @@ from optac.algorithms import Result
 from optac.commands.subcommand import add_everywhere, add_examples, add_problem, answer, is_quiet
 from optac.mdp import Problem
 from optac.report.tables import ORACLES
-from optac.report.terminal import progress, show_table
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.settings import assignments
+from optac.terminal import progress, show_table
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.commands.subcommand import add_everywhere, add_examples, answer, is_quiet, notice
-from optac.report.terminal import show_table
 from optac.runs.folder import State
 from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import read_sweep
 from optac.sweeps.standing import RunStanding, SweepStanding, run_standing, sweep_standing
+from optac.terminal import show_table
 
 STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
 SECONDS_BETWEEN_LINES = 30.0

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, notice
-from optac.report.terminal import show_table
 from optac.runs.training_result import TrainingResult
 from optac.settings import assignments
+from optac.terminal import show_table
 from optac.threads import limit_threads
 
 DEFAULT_AGENT = "crffsac"

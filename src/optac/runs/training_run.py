@@ -14,7 +14,7 @@ from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
 from optac.agents.training.loop import train as run_loop
-from optac.agents.training.progress import Progress
+from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.errors import Terminated
@@ -57,7 +57,7 @@ def run(
                 if receive is not None:
                     receive(row)
 
-        with Progress(first, total, show=show_progress) as progress:
+        with training_progress(first, total, show=show_progress) as progress:
             complete = run_loop(
                 learner,
                 total,

@@ -1,50 +1,39 @@
-"""A progress bar on a terminal: steps, steps a second, time left, the last evaluation."""
+"""A training's bar on a terminal: steps, time left, steps a second, the last evaluation."""
 
-import sys
-from types import TracebackType
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from optac.agents.training.loop import Row
+from optac.terminal import Advance, progress
 
 
+@dataclass
 class Progress:
-    """Shown while its block runs, on standard error and only when that is a terminal."""
+    """How far a training is, and what its last rows said."""
 
-    def __init__(self, step: int, total: int, *, show: bool = True) -> None:
-        """A bar that stands at `step` of `total`."""
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[evaluation]}"),
-            console=Console(stderr=True),
-            disable=not (show and sys.stderr.isatty()),
-        )
-        self._task = self._bar.add_task("training", total=total, completed=step, rate="", evaluation="")
-
-    def __enter__(self) -> "Progress":
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
+    advance: Advance
+    reached: int
+    speed: str = ""
+    evaluation: str = ""
 
     def step(self, step: int) -> None:
         """Say how far the run is."""
-        self._bar.update(self._task, completed=step)
+        self.reached = step
+        self.advance(step, f"{self.speed} {self.evaluation}")
 
     def row(self, row: Row) -> None:
         """Show a row's speed and, where it has one, its evaluation."""
-        self._bar.update(self._task, rate=f"{row['time/fps']:.0f} steps/s")
+        self.speed = f"{row['time/fps']:.0f} steps/s"
         if "eval/mean_reward" in row:
-            self._bar.update(self._task, evaluation=f"return {row['eval/mean_reward']:.4g}")
+            self.evaluation = f"return {row['eval/mean_reward']:.4g}"
+        self.step(self.reached)
+
+
+@contextmanager
+def training_progress(step: int, total: int, *, show: bool = True) -> Iterator[Progress]:
+    """Shown while its block runs, on standard error and only when that is a terminal."""
+    with progress("training", total, quiet=not show, lines=False) as advance:
+        shown = Progress(advance, step)
+        shown.step(step)
+        yield shown

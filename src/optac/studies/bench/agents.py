@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
-from optac.report.terminal import show_table
 from optac.runs.provenance import provenance
 from optac.studies.bench import spread
+from optac.terminal import show_table
 
 TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000

@@ -13,12 +13,12 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput
-from optac.report.terminal import show_table
 from optac.runs.provenance import provenance
 from optac.studies.bench import spread
 from optac.sweeps.launcher import run_sweep
 from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import Sweep, sweep_of
+from optac.terminal import show_table
 
 TASK, RUNS, STEPS, ROUNDS = "optac/HalfCheetah-v0", 4, 3000, 3
 SETTINGS = {"learning_starts": 1000, "eval_every": 3000, "eval_episodes": 1, "checkpoint_every": 1000}

@@ -18,8 +18,8 @@ import numpy as np
 import optac
 from optac.errors import RunFailed
 from optac.mdp import LowRankMDP
-from optac.report.terminal import show_table
 from optac.runs.provenance import provenance
+from optac.terminal import show_table
 
 GROWTH_PROBLEM = "combination-lock horizon=6 actions=10"
 EARLY, LATE, WINDOW = 100, 5000, 50

@@ -9,11 +9,11 @@ from optac.report.files import Written, write_report
 from optac.report.groups import Group, group_runs, short_name
 from optac.report.reference import Reference, Section
 from optac.report.tables import markdown_table
-from optac.report.terminal import show_table
 from optac.studies.table2.cells import STEPS
 from optac.studies.table2.comparison import Cell, paper_cells
 from optac.studies.table2.page_section import paper_section
 from optac.studies.table2.paper import AGENTS, SCALES
+from optac.terminal import show_table
 
 
 def markdown(lines: Sequence[Sequence[Cell]]) -> str:

@@ -4,11 +4,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 SECONDS_BETWEEN_LINES = 5.0
 
 
+@runtime_checkable
 class Advance(Protocol):
     """Called with how far the work has come and what to say beside it."""
 
@@ -39,9 +40,9 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 @contextmanager
-def progress(description: str, total: int, *, quiet: bool) -> Iterator[Advance]:
-    """A bar on a terminal's standard error, else a line every few seconds."""
-    if quiet:
+def progress(description: str, total: int, *, quiet: bool, lines: bool = True) -> Iterator[Advance]:
+    """A bar on a terminal's standard error, else, with `lines`, a line every few seconds."""
+    if quiet or not (lines or sys.stderr.isatty()):
         yield lambda done, note="": None
     elif sys.stderr.isatty():
         with _bar() as bar:
