@@ -2,8 +2,9 @@
 
 Loaded: the module is in `sys.modules` when the command has ended. Called: at least one function of it ran, a method,
 a lambda or a dataclass's own `__init__` included; the body of a module, of a class or of a generator expression is
-no function. Only the process of the command counts, not the workers it starts. Modules are counted by what they hold:
-a package's `__init__` that only says what it is is never called.
+no function, nor is the one with which the decorator `dataclass` makes a class's methods while its module loads. Only
+the process of the command counts, not the workers it starts. Modules are counted by what they hold: a package's
+`__init__` that only says what it is is never called.
 
     python scripts/walk.py                       this tree
     PYTHONPATH=/elsewhere/src python scripts/walk.py     another checkout, by the same commands
@@ -32,6 +33,7 @@ COMMANDS = {
     "report": "report solve train --out report.html",
     "reproduce": "reproduce table2 --minutes 0 --out results",
 }
+NO_FUNCTIONS = ("<genexpr>", "__create_fn__")
 SHARES_CODE = 0x1  # CO_OPTIMIZED: set in functions, not in the bodies of modules and classes
 
 
@@ -41,7 +43,7 @@ def watch(arguments: list[str]) -> None:
 
     def note(frame, event, _):  # type: ignore[no-untyped-def]
         code = frame.f_code
-        if event == "call" and code.co_flags & SHARES_CODE and code.co_name != "<genexpr>":
+        if event == "call" and code.co_flags & SHARES_CODE and code.co_name not in NO_FUNCTIONS:
             called.add(frame.f_globals.get("__name__", ""))
 
     import threading

@@ -116,6 +116,15 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in parameters.items()}
 
 
+def require_at_least(least: int | float, **numbers: int | float) -> None:
+    """Every number is at least `least`, or an error that names the first that is not."""
+    for name, value in numbers.items():
+        if value != value:
+            raise InvalidInput(f"{name}={value} is not a number; {name} must be at least {least}")
+        if value < least:
+            raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
+
+
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
     """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
     parsed: dict[str, str] = {}

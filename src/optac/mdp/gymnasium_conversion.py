@@ -7,7 +7,7 @@ import numpy as np
 
 from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 if TYPE_CHECKING:
     BaseEnv = gymnasium.Env[Any, Any]

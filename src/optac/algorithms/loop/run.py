@@ -13,10 +13,16 @@ import numpy as np
 
 from optac.algorithms.loop.accounts import Accounts, Row, Watch
 from optac.algorithms.loop.handle import EpisodesSpent, Handle
-from optac.algorithms.loop.inputs import check_fit, checked_distribution, fourier_choice, rounds_of, whole
-from optac.algorithms.loop.model_choice import CANDIDATES, chosen_class
+from optac.algorithms.loop.inputs import (
+    CANDIDATES,
+    check_fit,
+    checked_distribution,
+    chosen_class,
+    resolved_settings,
+    rounds_of,
+    whole,
+)
 from optac.algorithms.loop.result import Result
-from optac.algorithms.loop.settings import resolved_settings
 from optac.algorithms.protocol import (
     Algorithm,
     algorithm_name,
@@ -55,7 +61,6 @@ def prepare(
     part, name = load_algorithm(algorithm), algorithm_name(algorithm)
     asks = traits(part)
     check_fit(problem, name, asks)
-    fourier = fourier_choice(problem, settings)
     cap = None if episodes is None else whole("episodes", episodes)
     rounds = rounds_of(iterations, cap, part, asks, problem.horizon)
     seed = whole("seed", seed, least=0)
@@ -67,7 +72,7 @@ def prepare(
         model_class,
         rank=None if rank is None else whole("rank", rank),
         candidates=whole("candidates", candidates),
-        fourier=fourier,
+        settings=settings,
     )
     handle = Handle(
         problem,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 LEFT, RIGHT = 0, 1
 

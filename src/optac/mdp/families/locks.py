@@ -11,7 +11,7 @@ import numpy as np
 
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 LIVE_ROWS, DEAD = 2, 2
 ROWS = 3

@@ -10,7 +10,7 @@ import numpy as np
 
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 
 def lower_bound(

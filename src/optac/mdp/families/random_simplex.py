@@ -7,7 +7,7 @@ one lets uniform play cover everything and all algorithms tie.
 import numpy as np
 
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 REWARDED_MASS = 0.8
 

@@ -26,7 +26,7 @@ from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.families.walk_simulator import WalkSimulator
 from optac.mdp.grid import Grid, GridPolicy
 from optac.mdp.noise import BumpNoise, GaussianNoise, Noise
-from optac.mdp.parameters import require_at_least
+from optac.settings import require_at_least
 
 RADIUS = 0.25
 DEVIATION = 0.09
