@@ -90,7 +90,7 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert said["finished"] == 3 and said["experiment"] == "table2"
     assert "Pendulum" in Path(said["page"]).read_text()
     for run in said["runs"]:
-        record = Path("results/table2") / run["id"]
+        record = Path("results/table2-20-steps") / run["id"]
         assert json.loads((record / "result.json").read_text())["parameters_sha256"]
         assert [row["time/total_timesteps"] for row in RunFolder.open(record).rows()] == [20]
     assert main(["reproduce", "training-curves", *words[2:], "--minutes", "0", "--json"]) == 0

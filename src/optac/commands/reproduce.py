@@ -76,10 +76,14 @@ def _cells(arguments: argparse.Namespace, study: Study) -> int:
 
 
 def _trainings(arguments: argparse.Namespace, study: TrainingStudy) -> int:
-    """At work in runs/NAME; the records of the finished ones go to results/NAME."""
+    """At work in runs/NAME; the records of the finished ones go to results/NAME.
+
+    A run's name does not say how many steps it has, so runs of other lengths have folders of their own.
+    """
     less = {name: getattr(arguments, name) for name in LESS if getattr(arguments, name) is not None}
     sweep = study.sweep(**less)
-    results, work = arguments.out or Path("results") / study.folder, Path("runs") / study.folder
+    name = study.folder if arguments.steps is None else f"{study.folder}-{arguments.steps}-steps"
+    results, work = arguments.out or Path("results") / name, Path("runs") / name
     if arguments.dry_run:
         return _list_missing(arguments, study.name, missing_runs(sweep, results))
     with watched(work, quiet=is_quiet(arguments)) as watching:
