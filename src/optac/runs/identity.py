@@ -1,7 +1,7 @@
 """A run's readable id: who runs, on what, a hash of the settings, the seed.
 
 The hash covers what determines the result and differs from the preset, in one canonical form (`optac.settings`). The
-number of steps is not in it: a run that goes on is the same run.
+number of steps is not in it: a run that is continued is the same run.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The kinds of run, and all that tells one from the other: the names that its files use, and what goes on with it.
+"""The kinds of run, and all that tells one from the other: the names in its files, and the module that makes it.
 
 Reading a folder needs this file alone. What makes a run is loaded when it is asked for.
 """
@@ -47,7 +47,7 @@ class Kind:
         return config
 
     def resume(self) -> Callable[..., Any]:
-        """The function that goes on with a run of this kind, given its folder's path."""
+        """The function that resumes a run of this kind, given its folder's path."""
         resume: Callable[..., Any] = import_module(self.module).resume
         return resume
 

@@ -1,4 +1,4 @@
-"""Who may write to a run of a sweep: numbered attempts, of which only the newest may write.
+"""Numbered attempts at a run of a sweep, of which only the newest may write.
 
 `attempts/000001.json`, `attempts/000002.json`, … lie in the run's folder. A number is taken by linking a finished file
 to its name, which fails where the name exists, so that it has one owner on any file system that all nodes see and that
@@ -149,7 +149,7 @@ def newest_attempt(run: Path) -> Attempt | None:
 
 
 def holder(run: Path, *, besides: str | None = None) -> str | None:
-    """Who holds a run now, other than the launcher `besides`; None where it is free."""
+    """The holder of a run now, other than the launcher `besides`; None where it is free."""
     lock = run / "lock"
     if lock.exists() and is_locked(lock):
         return lock.read_text(errors="replace") or "another process"

@@ -1,4 +1,4 @@
-"""What made a committed result: the command, the versions, the commit."""
+"""The command, the versions and the commit that made a result."""
 
 import os
 import platform

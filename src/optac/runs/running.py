@@ -16,13 +16,13 @@ class Interrupted(RunFailed):
     """A signal ended the run after it had saved; `exit_code` is 128 plus the signal's number."""
 
     def __init__(self, number: int, folder: Path) -> None:
-        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` goes on")
+        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` continues")
         self.exit_code = 128 + number
 
 
 @dataclass
 class Work:
-    """What the block may say of its end: why it leaves the run unfinished, though nothing went wrong."""
+    """The block may say here why it leaves the run unfinished, though nothing went wrong."""
 
     unfinished: str | None = None
 

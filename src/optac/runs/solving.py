@@ -30,7 +30,7 @@ ELSEWHERE: Mapping[str, str] = {
     "progress": "--quiet",
     "rho": "the Python keyword: it is an array",
 }
-"""What a solve is told otherwise than as a setting."""
+"""Options of a solve that are no settings, and how each is given."""
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
 
 
 def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint | None) -> None:
-    """Refuse to go on with another agent, seed or setting than the checkpoint was made with."""
+    """Refuse to continue with another agent, seed or setting than the checkpoint was made with."""
     if found is None:
         return
     with checkpoint.read_as_ours(found):

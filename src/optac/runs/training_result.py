@@ -1,4 +1,4 @@
-"""What a training run came to; loads no JAX."""
+"""The result of a training run; loads no JAX."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,7 +21,7 @@ class TrainingResult:
     folder: str
 
     def summary(self) -> dict[str, Any]:
-        """What `--json` prints; the speed only where there was a training to measure."""
+        """For `--json`; the speed only where there was a training to measure."""
         said = asdict(self)
         said["out"] = said.pop("folder")
         if self.steps_per_second is None:
@@ -29,7 +29,7 @@ class TrainingResult:
         return said
 
     def record(self) -> dict[str, Any]:
-        """What result.json keeps: what the run came to, wall-clock values under `time/`, not where it lies."""
+        """For result.json: wall-clock values under `time/`, and not where the run lies."""
         kept = {name: value for name, value in asdict(self).items() if name != "folder"}
         kept["time/steps_per_second"] = kept.pop("steps_per_second")
         return kept

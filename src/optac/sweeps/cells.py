@@ -1,7 +1,7 @@
 """A study: many small runs ("cells"), each a function of plain arguments that gives one row, in parallel over cores.
 
 Its folder is a run's folder: config.json first, one row a finished cell in metrics.jsonl. Rows are written by
-the launcher alone, each in one write, so a study that was killed goes on with the cells it lacks and ends
+the launcher alone, each in one write, so a study that was killed resumes with the cells it lacks and ends
 with the same rows as one that was not. Workers end with their launcher.
 
 Every row says which commit of the source made it: a study may be resumed at another one. config.json has the
@@ -101,7 +101,7 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
 
 
 def _begin(launcher: int, folders: Sequence[str]) -> None:
-    """What a worker does first: watch its launcher, and look for code in the same folders."""
+    """The first act of a worker: watch its launcher, and look for code in the same folders."""
     end_with(launcher)
     add_paths(folders)
 

@@ -37,12 +37,12 @@ class Comparison:
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """Who is compared."""
+        """The algorithms that are compared."""
         return tuple(self.solves)
 
     @property
     def id(self) -> str:
-        """Its readable name: the same comparison, however written, has the same, and so goes on where it stopped."""
+        """Its readable name: the same comparison, however written, has the same, and so resumes where it stopped."""
         determining = {"solves": sorted(solve.id for solve in self.solves.values()), "epsilon": self.epsilon}
         return run_id("compare", next(iter(self.solves.values())).target, determining, self.seeds)
 

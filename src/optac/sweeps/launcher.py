@@ -1,6 +1,6 @@
 """Running a sweep: every run once, whatever happens to the launcher, to a worker, or to a machine.
 
-All that is known lies in the folders, so a launcher that starts again, or a second one beside the first, goes on from
+All that is known lies in the folders, so a launcher that starts again, or a second one beside the first, continues from
 there: a finished run is skipped, a broken one resumed from its newest sound checkpoint, one that another launcher
 holds waited for. A run that fails or dies is started again at most `retries` times, after the others.
 """
@@ -41,7 +41,7 @@ MARGIN = 1.25
 
 @dataclass(frozen=True)
 class Watching:
-    """Who looks on: told in a sentence what happened, called every look, and handed each run that has finished."""
+    """Callbacks of a sweep: told in a sentence what happened, called at every look, handed each run that finished."""
 
     say: Callable[[str], None] = lambda text: None
     look: Callable[[], None] = lambda: None
@@ -221,7 +221,7 @@ class _Launcher:
         self.watching.say(f"{run.id} {why.rstrip('.')}; {then}")
 
     def _stop(self) -> None:
-        """Have what runs save and end; it goes on when the sweep is started again."""
+        """Have what runs save and end; it is resumed when the sweep is started again."""
         for outcome in self.executor.stop():
             run = self.running.pop(outcome.task.run)
             if outcome.ending == "finished" or _has_finished(self.path / run.id):

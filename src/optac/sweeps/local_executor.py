@@ -74,7 +74,7 @@ class Worker:
             self.process.send_signal(signal.SIGTERM)
 
     def outcome(self) -> Outcome:
-        """What became of it, once its process has ended; one that said nothing has died."""
+        """Its outcome, once its process has ended; one that said nothing has died."""
         assert self.process.stdout is not None
         said = self.process.stdout.read()
         self.process.stdout.close()
@@ -130,7 +130,7 @@ class LocalExecutor:
 
 
 def _ended_or_killed(workers: list[Worker]) -> list[Outcome]:
-    """What became of workers that were asked to end; one that does not within its time is killed."""
+    """The outcomes of workers that were asked to end; one that does not within its time is killed."""
     give_up = time.monotonic() + SECONDS_TO_SAVE
     outcomes = []
     while workers:

@@ -31,7 +31,7 @@ Ending = Literal["finished", "failed", "interrupted", "superseded", "died"]
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is told: which run, which attempt for which launcher, in which folder to work, in which others to
+    """A worker's orders: which run, which attempt for which launcher, in which folder to work, in which others to
     look for code, on which core, and with which process to end."""
 
     path: str
