@@ -11,7 +11,7 @@ from optac.studies.table2.paper import AGENTS, PAPER, TASKS, Printed
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One agent on one task: ours, the paper's, and what may be said of the two."""
 
     environment: str
@@ -82,7 +82,7 @@ class Cell:
         return command if self.steps == STEPS[self.environment] else f"{command} --steps {self.steps}"
 
 
-def paper_cells(groups: Sequence[Group], *, steps: Mapping[str, int] | None = None) -> list[list[Cell]]:
+def paper_cells(groups: Sequence[Group], *, steps: Mapping[str, int] | None = None) -> list[list[TableCell]]:
     """One line per task with one cell per agent, from runs with the preset's own settings.
 
     With `steps`, every task it names has a line, and only runs of that many steps count; without, every task that
@@ -103,10 +103,10 @@ def _largest(groups: Sequence[Group]) -> dict[str, int]:
     return found
 
 
-def _cell(groups: Sequence[Group], task: str, agent: str, steps: int) -> Cell:
+def _cell(groups: Sequence[Group], task: str, agent: str, steps: int) -> TableCell:
     ours = (
         group
         for group in groups
         if (group.environment, group.agent, group.steps) == (task, agent, steps) and group.scores
     )
-    return Cell(task, agent, steps, next(ours, None))
+    return TableCell(task, agent, steps, next(ours, None))

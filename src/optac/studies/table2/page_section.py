@@ -6,13 +6,13 @@ from optac.report.commands_section import Commands
 from optac.report.groups import short_name
 from optac.report.markup import Markup, element, joined
 from optac.report.numbers import ends, mean_std, number, seeds
-from optac.studies.table2.comparison import Cell
+from optac.studies.table2.comparison import TableCell
 from optac.studies.table2.paper import AGENTS
 
 STRIP = 176.0
 
 
-def paper_section(lines: Sequence[Sequence[Cell]], commands: Commands) -> Markup:
+def paper_section(lines: Sequence[Sequence[TableCell]], commands: Commands) -> Markup:
     """One line per task, one cell per agent: ours, the paper's, a strip with every seed, and the verdict."""
     head = element(
         "tr", element("th", "task", scope="col"), *(element("th", n, scope="col") for n in AGENTS.values())
@@ -50,7 +50,7 @@ def paper_section(lines: Sequence[Sequence[Cell]], commands: Commands) -> Markup
     )
 
 
-def _cell(cell: Cell, line: Sequence[Cell], commands: Commands) -> Markup:
+def _cell(cell: TableCell, line: Sequence[TableCell], commands: Commands) -> Markup:
     printed = element("span", f"paper {cell.paper.text}", class_="printed")
     name = f"{AGENTS[cell.agent]} on {short_name(cell.environment)}"
     if cell.ours is None or cell.group is None:
@@ -80,7 +80,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return ("seed " if len(numbers) == 1 else "seeds ") + ", ".join(map(str, numbers))
 
 
-def _verdict(cell: Cell) -> list[Markup]:
+def _verdict(cell: TableCell) -> list[Markup]:
     gap, ours = cell.difference, cell.ours
     assert gap is not None and ours is not None
     better = cell.better
@@ -94,7 +94,7 @@ def _verdict(cell: Cell) -> list[Markup]:
     return [element("span", sign + better, class_=kind), element("span", why, class_="why")]
 
 
-def _strip(cell: Cell, line: Sequence[Cell]) -> Markup:
+def _strip(cell: TableCell, line: Sequence[TableCell]) -> Markup:
     """Every seed on the task's own scale, the paper's spread behind them."""
     values = [v for one in line for v in (one.paper.mean - one.paper.std, one.paper.mean + one.paper.std)]
     values += [v for one in line if one.group for v in one.group.scores.values()]

@@ -10,13 +10,13 @@ from optac.report.groups import Group, group_runs, short_name
 from optac.report.reference import Reference, Section
 from optac.report.tables import markdown_table
 from optac.studies.table2.cells import STEPS
-from optac.studies.table2.comparison import Cell, paper_cells
+from optac.studies.table2.comparison import TableCell, paper_cells
 from optac.studies.table2.page_section import paper_section
 from optac.studies.table2.paper import AGENTS, SCALES
 from optac.terminal import show_table
 
 
-def markdown(lines: Sequence[Sequence[Cell]]) -> str:
+def markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     """Up to four lines for each task: ours, the mean of the last three evaluations, the paper's, the verdict."""
     text = []
     for cells in lines:
@@ -30,7 +30,7 @@ def markdown(lines: Sequence[Sequence[Cell]]) -> str:
     return markdown_table(["task", "", *AGENTS.values()], text, left=2)
 
 
-def missing_markdown(lines: Sequence[Sequence[Cell]]) -> str:
+def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     """What has not been run, with the command that fills it."""
     open_cells = [cell for cells in lines for cell in cells if cell.missing]
     if not open_cells:
@@ -47,7 +47,7 @@ def missing_markdown(lines: Sequence[Sequence[Cell]]) -> str:
     return markdown_table(["task", "agent", "seeds missing", "command"], text, left=4)
 
 
-def latex(lines: Sequence[Sequence[Cell]]) -> str:
+def latex(lines: Sequence[Sequence[TableCell]]) -> str:
     """The same for a paper, with booktabs; a missing cell is a dash."""
     text = [rf"\begin{{tabular}}{{ll{'r' * len(AGENTS)}}}", r"\toprule"]
     text += [rf"Task & & {' & '.join(AGENTS.values())} \\", r"\midrule"]
@@ -86,7 +86,7 @@ def write_page(results: Path, steps: int | None = None) -> Written | None:
     return write_report([results], results / "report.html", title="Table 2", reference=told)
 
 
-def read_cells(results: Path, steps: int | None = None) -> list[list[Cell]]:
+def read_cells(results: Path, steps: int | None = None) -> list[list[TableCell]]:
     """The table's cells, from the published runs there are."""
     training = gather([results]).training if any(results.glob("*/config.json")) else ()
     return paper_cells(group_runs(training, REFERENCE), steps=_planned(steps))
