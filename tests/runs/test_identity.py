@@ -13,6 +13,7 @@ from optac.mdp import make_problem
 from optac.mdp.families import locks
 from optac.runs.identity import run_id
 from optac.runs.solving import SolveConfig, prepared_solve
+from optac.runs.training_config import training_config, training_id
 from optac.sweeps.plan import sweep_of
 
 PARAMETERS = {
@@ -133,3 +134,31 @@ def test_a_file_is_known_by_what_it_holds_and_not_by_where_it_lies(tmp_path: Pat
 def test_ids_are_names_that_any_file_system_takes() -> None:
     name = run_id("my_package.agent", "my_envs:my/Crane-v0", {"batch_size": 256}, 3)
     assert name.startswith("my-package.agent-my-envs-my-Crane-v0-") and name.endswith("-s3")
+
+
+TRAINING = {
+    "batch_size": st.sampled_from([64, "64", 64.0, "6.4e1"]),
+    "learning_rate": st.sampled_from([1e-3, "0.001", "1e-3"]),
+    "preset": st.sampled_from(["default", None]),
+    "width": st.sampled_from([256, "256", None]),
+    "target_entropy": st.sampled_from(["none", None]),
+    "log_every": st.sampled_from([1_000, "10", None]),
+    "step_timeout": st.sampled_from([300, "0", None]),
+}
+
+
+@given(st.data())
+def test_every_spelling_of_a_training_has_its_one_id_however_far_it_goes(data: st.DataObject) -> None:
+    given_plainly = {"learning_rate": 1e-3, "batch_size": 64}
+    plainly = training_config("Pendulum-v1", "sac", steps=100, seed=1, settings=given_plainly)
+    spelt = training_config(
+        "Pendulum-v1",
+        data.draw(st.sampled_from(["sac", "optac.agents.sac"])),
+        steps=data.draw(st.sampled_from([1, 100, 50_000])),
+        seed=1,
+        settings=drawn(data, TRAINING),
+    )
+    assert training_id(spelt) == training_id(plainly)
+    for other in ({"batch_size": 32}, {"preset": "paper"}, {"eval_episodes": 3}):
+        config = training_config("Pendulum-v1", "sac", steps=100, seed=1, settings={**given_plainly, **other})
+        assert training_id(config) != training_id(plainly)
