@@ -15,9 +15,20 @@ from optac.models import SimplexClass
 from optac.oracles import Bill
 from optac.registry import ours
 from optac.testing import ALGORITHM_CHECKS, MODEL_CLASS_CHECKS, PROBLEM_CHECKS
-from optac.testing.algorithm import pays_its_bill, repeats_itself, returns_policies, sees_only_its_handle
-from optac.testing.model_class import is_as_likely_as_the_truth, is_never_worse_after_a_fit, says_what_it_fits
-from optac.testing.problem import is_drawn_from_its_seed, simulates_its_truth
+from optac.testing.algorithm import (
+    pays_its_bill,
+    repeats_itself,
+    returns_policies,
+    sees_only_its_handle,
+    stops_at_its_cap,
+)
+from optac.testing.model_class import (
+    has_a_size,
+    is_as_likely_as_the_truth,
+    is_never_worse_after_a_fit,
+    says_what_it_fits,
+)
+from optac.testing.problem import has_a_sound_truth, is_drawn_from_its_seed, simulates_its_truth
 
 Check = Callable[..., None]
 
@@ -77,6 +88,12 @@ def improper(settings: Any, state: Any, handle: Any, rng: Any) -> Any:
     return replace(after, policy=np.full_like(after.policy, 0.5)), info
 
 
+def greedy_of_episodes(settings: Any, state: Any, handle: Any, rng: Any) -> Any:
+    handle._cap = None
+    handle.play_one(state.policy, 2000)
+    return epsilon_greedy.step(settings, state, handle, rng)
+
+
 @pytest.mark.parametrize(
     ("check", "step", "message"),
     [
@@ -85,6 +102,7 @@ def improper(settings: Any, state: Any, handle: Any, rng: Any) -> Any:
         (pays_its_bill, unpaid, "is less than PE \\+ H·PP"),
         (pays_its_bill, forgetful, "shrinks from round to round"),
         (returns_policies, improper, "rows that are not distributions"),
+        (stops_at_its_cap, greedy_of_episodes, "were allowed"),
     ],
 )
 def test_an_algorithm_that_breaks_a_promise_is_found_out(check: Check, step: Any, message: str) -> None:
@@ -113,12 +131,20 @@ class Restless(Biased):
         return replace(model, log_likelihood=(counts * logs).sum(axis=(1, 2, 3)))
 
 
+class Shrinking(SimplexClass):
+    """Its size falls with the number of samples."""
+
+    def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
+        return 1.0 / samples
+
+
 @pytest.mark.parametrize(
     ("check", "made", "message"),
     [
         (is_as_likely_as_the_truth, SimplexClass(1), "the truth has"),
         (is_never_worse_after_a_fit, Restless(2), "the model before has"),
         (says_what_it_fits, Biased(2), "Not equal to tolerance"),
+        (has_a_size, Shrinking(2), "log_size is 0.1 for 10 samples"),
     ],
 )
 def test_a_model_class_that_breaks_a_promise_is_found_out(check: Check, made: Any, message: str) -> None:
@@ -144,11 +170,23 @@ def mismatched(*, seed: int = 0) -> LowRankMDP:
     return problem
 
 
+class Boastful(LowRankMDP):
+    """Says that more can be earned than can."""
+
+    optimal_value = 2.0
+
+
+def boastful(*, seed: int = 0) -> LowRankMDP:
+    sound = made_as(seed, seed)
+    return Boastful(sound.phi, sound.mu, sound.rewards, sound.initial)
+
+
 @pytest.mark.parametrize(
     ("check", "family", "message"),
     [
         (is_drawn_from_its_seed, fickle, "differ in their"),
         (simulates_its_truth, mismatched, "the truth says"),
+        (has_a_sound_truth, boastful, "Not equal to tolerance"),
     ],
 )
 def test_a_family_that_breaks_a_promise_is_found_out(check: Check, family: Any, message: str) -> None:
