@@ -76,7 +76,7 @@ def half_done(
                 and wanted(path)
             ):
                 return path
-        time.sleep(0.02)
+        time.sleep(0.05)
     raise AssertionError(f"the launcher ended: {process.communicate()[1]}")
 
 

@@ -24,8 +24,8 @@ from optac.sweeps.measuring import measured
 
 ALGORITHMS = ("opt-ac", "flambe", "epsilon-greedy")
 LOCK = ("combination-lock", {"horizon": "3", "actions": "2"})
-WHOLE = prepared_comparison(*LOCK, ALGORITHMS, seeds=4, episodes=180)
-COMMAND = ["compare", "combination-lock", "horizon=3", "actions=2", "--seeds", "4", "--episodes", "180"]
+WHOLE = prepared_comparison(*LOCK, ALGORITHMS, seeds=3, episodes=90)
+COMMAND = ["compare", "combination-lock", "horizon=3", "actions=2", "--seeds", "3", "--episodes", "90"]
 COMMAND += ["--algorithms", *ALGORITHMS, "--quiet"]
 
 
@@ -59,7 +59,7 @@ def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> Non
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     done = metrics.read_bytes().count(b"\n")
-    assert done < 12 and json.loads((out / "status.json").read_text())["state"] == "running"
+    assert done < 9 and json.loads((out / "status.json").read_text())["state"] == "running"
     with metrics.open("ab") as file:
         file.write(b'{"cell": "torn')
     while True:
@@ -116,8 +116,8 @@ def test_failing_cell_leaves_the_rows_before_it(tmp_path) -> None:
 
 def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2).save("mine.npz")
-    assert main(["compare", "mine.npz", "--seeds", "1", "--episodes", "120", "--jobs", "1", "--json"]) == 0
+    optac.make_problem("random-simplex", states=4, actions=2, horizon=2, rank=2).save("mine.npz")
+    assert main(["compare", "mine.npz", "--seeds", "1", "--episodes", "40", "--jobs", "1", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert len(answer["rows"]) == 9 and len(answer["table"]) == 9
     out = Path(answer["out"])
@@ -125,7 +125,7 @@ def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys)
     assert main(["solve", "mine.npz", "--algorithm", "raffle", "--iterations", "3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
     before = prepared_comparison("mine.npz").id
-    optac.make_problem("random-simplex", states=5, actions=2, horizon=3, rank=2, seed=1).save("mine.npz")
+    optac.make_problem("random-simplex", states=4, actions=2, horizon=2, rank=2, seed=1).save("mine.npz")
     assert prepared_comparison("mine.npz").id != before
 
 
