@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 from optac.errors import RunFailed
@@ -19,14 +20,14 @@ def deadline(seconds: float, what: str) -> Iterator[None]:
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def expire(number: int, frame: FrameType | None) -> None:
-        raise RunFailed(f"{what} took longer than step_timeout={seconds:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, expire)
+    before = signal.signal(signal.SIGALRM, partial(_expire, what, seconds))
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _expire(what: str, seconds: float, number: int, frame: FrameType | None) -> None:
+    raise RunFailed(f"{what} took longer than step_timeout={seconds:g} seconds")
