@@ -1,4 +1,4 @@
-"""What optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
+"""The errors that optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
 
 import difflib
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class InvalidProblem(InvalidInput):
 
 
 class MissingExtra(InvalidInput, ImportError):
-    """What was asked for needs packages that are not installed; the message says what to install."""
+    """Something was asked for that needs packages that are not installed; the message says what to install."""
 
 
 class RunFailed(OptacError):
@@ -27,7 +27,7 @@ class RunFailed(OptacError):
 
 
 class OptacWarning(UserWarning):
-    """What a user should know though the run goes on; the command says it in one line on standard error."""
+    """Something a user should know though the run continues; the command says it in one line on standard error."""
 
 
 class Terminated(KeyboardInterrupt):

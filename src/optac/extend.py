@@ -1,4 +1,4 @@
-"""What a part of one's own must provide, and what it may use: the public names for whoever extends optac.
+"""The names that a part of one's own must provide or may use: the public names for whoever extends optac.
 
 - An **algorithm** is a module or object that is an `Algorithm`, or a `RewardFreeAlgorithm`. It sees a `Handle` and the
   `Sizes`, says what it asks for in `TRAITS = Traits(...)`, carries a State that extends `PlayingState`

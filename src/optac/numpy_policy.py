@@ -61,7 +61,7 @@ class Policy:
         return int(self.layers[0][0].shape[0])
 
     def __call__(self, observation: ArrayLike) -> NDArray[Any]:
-        """The action for one observation, or one action a row for a batch of them, in the environment's unit."""
+        """The action for one observation, or one action per row for a batch of them, in the environment's unit."""
         x = np.asarray(observation, np.float32)
         if x.ndim not in (1, 2) or x.shape[-1] != self.observation_size:
             raise InvalidInput(

@@ -67,7 +67,7 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
         ),
         "deep-sea": (
             "optac.mdp.families.chains:deep_sea",
-            "The diver of bsuite: N×N cells, one row a step, the state is the column, V* = 1 when deterministic.",
+            "The diver of bsuite: N×N cells, one row per step, the state is the column, V* = 1 when deterministic.",
         ),
         "lower-bound": (
             "optac.mdp.families.lower_bound:lower_bound",
@@ -139,7 +139,7 @@ def ours(kind: Kind) -> dict[str, Entry]:
 
 
 def others(kind: Kind) -> dict[str, Entry]:
-    """What installed packages register, by name; a name of ours stays ours."""
+    """The entries that installed packages register, by name; a name of ours stays ours."""
     from importlib import metadata  # takes longer to import than the rest of the command together
 
     found = {}

@@ -30,7 +30,7 @@ WANTED = {bool: "true or false", int: "a whole number", float: "a finite number"
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """What a number must keep to; `least` and `most` are allowed themselves, `above` and `below` are not."""
+    """The bounds of a number; `least` and `most` are allowed themselves, `above` and `below` are not."""
 
     least: Bound = None
     most: Bound = None

@@ -100,7 +100,7 @@ def test_an_environment_without_pictures_is_refused(tmp_path):
 def test_reacher_film_has_every_second_frame_and_the_body_moves_in_it(tmp_path):
     made = record("optac/Reacher-v0", lambda s: np.array([1.0, -1.0], np.float32), tmp_path / "a.mp4", seed=3)
     film = decoded(made.file, 480)
-    # 50 steps at 50 frames a second, drawn at 25: the start and every second step.
+    # 50 steps at 50 frames per second, drawn at 25: the start and every second step.
     assert (made.steps, made.frames, made.frames_per_second) == (50, 26, 25.0)
     assert film.shape == (26, 480, 480, 3)
     assert np.abs(film[0].astype(int) - film[-1].astype(int)).max() > 100

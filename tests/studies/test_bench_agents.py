@@ -34,7 +34,7 @@ def test_ratios_by_hand():
     by_hand = {
         "sac over Stable-Baselines3": [2.0, 2.0, 2.5],
         "sac over SBX": [1.25] * 3,
-        "sac over SBX with ten updates a dispatch": [100 / 90] * 3,
+        "sac over SBX with ten updates per dispatch": [100 / 90] * 3,
         "crffsac over sac": [0.8] * 3,
         "crffsac over sac, of what flops allow": [0.8 / (6.0 / 7.2)] * 3,
         "crffsac-bonus over crffsac": [0.95] * 3,

@@ -87,7 +87,7 @@ class State(SoftState):
 
 
 class Info(NamedTuple):
-    """What a row of metrics wants to know of an update."""
+    """Numbers of an update for a row of metrics."""
 
     feature_loss: Float[Array, "*updates"]
     critic_loss: Float[Array, "*updates"]

@@ -1,4 +1,4 @@
-"""What an agent is: one record, from which training, checkpoints, exports and messages learn all they need.
+"""An agent: one record, from which training, checkpoints, exports and messages learn all they need.
 
 An agent's file exports its record as AGENT; `docs/extending.md` walks through one. `record_of` finds the record of a
 name, of a module or of itself, and is the only place that looks for one.

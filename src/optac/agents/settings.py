@@ -3,8 +3,8 @@
 An agent's own settings are a subclass in its file, with its presets: the names and values that differ from the
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
 silent; "default" is the same algorithm with a shorter random start, one step of φ an update, a smaller batch, ten
-updates a dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take minutes,
-and results/ablations holds what undoing each does.
+updates per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take
+minutes, and results/ablations holds what undoing each does.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""One provable algorithm a file, one loop that runs them all."""
+"""One provable algorithm per file, one loop that runs them all."""
 
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.run import solve

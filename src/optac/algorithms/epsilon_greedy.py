@@ -39,7 +39,7 @@ PRESETS = {"practical": constant, "theory": constant}
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a round."""
+    """Numbers of a round for a row of the history."""
 
     planned_value: float
 

@@ -14,7 +14,7 @@ Differs from the paper:
   with it are beyond any machine (10⁹ episodes on a small lock), and so is the planner's bound: the preset
   `theory` keeps β, takes n from the budget, and lets `planner_cap` end the planner, which the rows then say.
 - The preset `practical`: β = 1/(4d), since features on the simplex have squared norms in [1/d, 1] and the
-  planner would stop at once above 1/d; J = 2H rounds; n = 20|A| episodes a step and round, or what the cap
+  planner would stop at once above 1/d; J = 2H rounds; n = 20|A| episodes per step and round, or what the cap
   on episodes allows.
 - A run explores, then commits: its rows carry no gap before the last, and a curve of it is a ladder of budgets.
 """
@@ -43,7 +43,7 @@ class Settings:
     """The constants of FLAMBE."""
 
     samples: int
-    """n, episodes a step and round"""
+    """n, episodes per step and round"""
     beta: float
     """β, the planner stops once no policy's features are worth more"""
     planner_cap: int
@@ -96,7 +96,7 @@ class State(AlgorithmState):
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a round."""
+    """Numbers of a round for a row of the history."""
 
     log_likelihood: float
     planner_steps: int
@@ -147,7 +147,7 @@ def learnt(settings: Settings, state: State) -> Learnt:
 
 
 def _share(sizes: Sizes) -> int:
-    """n such that J rounds of n episodes a step spend the budget; 20|A| without one."""
+    """n such that J rounds of n episodes per step spend the budget; 20|A| without one."""
     if sizes.episodes is None:
         return 20 * sizes.actions
     return sizes.episodes // (sizes.iterations * max(1, sizes.horizon - 1))

@@ -65,7 +65,7 @@ TRAITS = Traits(knows_features=True)
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a round."""
+    """Numbers of a round for a row of the history."""
 
     mean_bonus: float
     optimistic_value: float

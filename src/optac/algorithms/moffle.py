@@ -21,7 +21,7 @@ Differs from the paper:
 - Constants: the theorem's sample sizes (d¹¹|A|¹⁴/min(ε²η_min, η_min⁵)-like) are beyond any machine; both presets
   take n from the budget. `theory` has a tolerance of order d² log|Φ|/n and the planner's β = 1/(16d);
   `practical` d/(100n), since what a rare state shows weighs little, β = 1/(2d), and without a budget n = 32|A|³
-  episodes a step for LearnRep: three uniform actions make a wanted triple one in |A|³.
+  episodes per step for LearnRep: three uniform actions make a wanted triple one in |A|³.
 """
 
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class Settings:
     """The constants of MOFFLE."""
 
     samples: int
-    """n_rep, episodes a step for LearnRep"""
+    """n_rep, episodes per step for LearnRep"""
     rollouts: int
     """n_plan, episodes that judge one plan of the planner"""
     beta: float
@@ -93,7 +93,7 @@ class State(LayerState):
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a step's round."""
+    """Numbers of a step's round for a row of the history."""
 
     layer: int
     feature_gap: float

@@ -131,7 +131,7 @@ class State(RollInState):
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of an iteration."""
+    """Numbers of an iteration for a row of the history."""
 
     log_likelihood: float
     mean_bonus: float

@@ -1,4 +1,4 @@
-"""What an algorithm is: a module or an object with Settings, PRESETS, default_iterations, init and step.
+"""The shape of an algorithm: a module or an object with Settings, PRESETS, default_iterations, init and step.
 
 A reward-free one also has `learnt`, which says what its last state knows. What it asks for beyond a handle it says in
 `TRAITS`, where that is more than nothing. `load_algorithm` finds one, by name or as given, and checks it.
@@ -20,7 +20,7 @@ from optac.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Traits:
-    """What an algorithm asks for beyond a handle, and how its budget is counted."""
+    """The demands of an algorithm beyond a handle, and how its budget is counted."""
 
     knows_features: bool = False
     """the handle carries the true features"""
@@ -36,7 +36,7 @@ class Traits:
 
 @runtime_checkable
 class Algorithm(Protocol):
-    """What the loop needs of an algorithm.
+    """The parts of an algorithm that the loop needs.
 
     `Settings` is a frozen dataclass of its constants, and a preset makes one for given sizes. `init` gives the first
     state and `step` plays one round: the next state, and an Info for the row of the history. A State is a frozen
@@ -64,10 +64,10 @@ class Algorithm(Protocol):
 
 @runtime_checkable
 class RewardFreeAlgorithm(Algorithm, Protocol):
-    """What it also needs of one that returns no policy before its end, but can plan for any reward then."""
+    """The part it also needs of one that returns no policy before its end, but can plan for any reward then."""
 
     def learnt(self, settings: Any, state: Any) -> Learnt:
-        """What the last state knows."""
+        """The knowledge in the last state."""
         ...
 
 
@@ -108,7 +108,7 @@ def is_reward_free(part: Algorithm) -> TypeGuard[RewardFreeAlgorithm]:
 
 
 def checked_state(name: str, part: Algorithm, state: Any) -> Any:
-    """What `init` or `step` returned, which must be a state that the accounts can read."""
+    """The return of `init` or `step`, which must be a state that the accounts can read."""
     wanted = AlgorithmState if is_reward_free(part) else PlayingState
     if not isinstance(state, wanted):
         raise InvalidInput(
@@ -118,7 +118,7 @@ def checked_state(name: str, part: Algorithm, state: Any) -> Any:
 
 
 def checked_round(name: str, part: Algorithm, answer: Any) -> tuple[Any, Any]:
-    """What `step` returned: the next state and a dataclass of numbers for the history."""
+    """The return of `step`: the next state and a dataclass of numbers for the history."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise InvalidInput(f"{name}: step must return a pair (State, Info), not {type(answer).__name__}")
     state, info = answer

@@ -98,7 +98,7 @@ class State(RollInState):
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a round."""
+    """Numbers of a round for a row of the history."""
 
     log_likelihood: float
     mean_bonus: float

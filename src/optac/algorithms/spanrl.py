@@ -3,7 +3,7 @@ arXiv:2307.03997): reward-free exploration by barycentric spanners, with a class
 
 Step after step it learns a feature by a min-max regression, then finds d policies whose expected features
 span all that can be reached (RobustSpanner); with one uniform action more they cover the states two steps
-on. Its linear optimiser is PSDP: policy search by dynamic programming, one regression a step, on episodes
+on. Its linear optimiser is PSDP: policy search by dynamic programming, one regression per step, on episodes
 that roll in with the covers. An adversarial round is a CP call, a PSDP a PP call, each priced by its fits.
 
 The first version of the paper assumes a weak reachability; the later one (VoX) replaces it by an optimal design
@@ -47,9 +47,9 @@ class Settings:
     """The constants of SpanRL."""
 
     samples: int
-    """n_rep, episodes a step for the feature"""
+    """n_rep, episodes per step for the feature"""
     psdp_samples: int
-    """n, episodes a stage of PSDP"""
+    """n, episodes per stage of PSDP"""
     estimate_samples: int
     """episodes that estimate a policy's expected feature"""
     spanner_constant: float
@@ -93,7 +93,7 @@ class State(LayerState):
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a step's round."""
+    """Numbers of a step's round for a row of the history."""
 
     layer: int
     feature_gap: float

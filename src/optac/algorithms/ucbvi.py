@@ -1,5 +1,5 @@
 """UCBVI for tables (Azar, Osband and Munos, "Minimax regret bounds for RL", ICML 2017, arXiv:1703.05449), a
-reference that takes the states for the features: optimistic value iteration on counts, a table a step.
+reference that takes the states for the features: optimistic value iteration on counts, one table per step.
 
 Each round plays H episodes of the optimistic policy, fits the table of frequencies (SL) and plans in it
 with a bonus for rare pairs (PP).
@@ -56,7 +56,7 @@ PRESETS = {"practical": practical, "theory": theory}
 
 @dataclass(frozen=True)
 class Info:
-    """What a row of the history says of a round."""
+    """Numbers of a round for a row of the history."""
 
     mean_bonus: float
     optimistic_value: float

@@ -1,1 +1,1 @@
-"""The subcommands of `optac`, a module each: how it is parsed, and what it calls and prints."""
+"""The subcommands of `optac`, one module each: how it is parsed, and what it calls and prints."""

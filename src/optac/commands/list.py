@@ -36,7 +36,7 @@ def everything() -> dict[str, dict[str, str]]:
 
 
 def _line(entry: Entry) -> str:
-    """What it is, and the package that brings it where that is not ours."""
+    """Its summary, and the package that brings it where that is not ours."""
     return entry.summary if entry.package == "optac" else f"{entry.summary} (from {entry.package})"
 
 

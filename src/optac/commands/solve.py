@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _show_result(problem: Problem, result: Result, folder: Path) -> None:
-    """What was learnt, what it cost, with which constants, where it lies."""
+    """Print what was learnt, what it cost, with which constants, where it lies."""
     rows = [
         ["optimal value V*", f"{result.optimal_value:.4f}"],
         ["uniform play", f"{problem.uniform_value:.4f}"],
@@ -76,7 +76,7 @@ def _show_result(problem: Problem, result: Result, folder: Path) -> None:
 
 
 def _progress_note(row: Mapping[str, Any]) -> str:
-    """What to say beside the bar; a reward-free algorithm has no gap before its end."""
+    """The note beside the bar; a reward-free algorithm has no gap before its end."""
     if row["gap"] is None:
         return f"exploring, {row['episodes']} episodes"
     return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"

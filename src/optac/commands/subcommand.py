@@ -1,4 +1,4 @@
-"""What every subcommand has: options, one-line errors, one JSON object on standard output."""
+"""The parts of every subcommand: options, one-line errors, one JSON object on standard output."""
 
 import argparse
 import json

@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_launching(parser: argparse.ArgumentParser) -> None:
     """Where runs are made, how many at once, and how often one that fails is tried again."""
-    parser.add_argument("--jobs", type=int, metavar="J", help="runs at once (default: one a core)")
+    parser.add_argument("--jobs", type=int, metavar="J", help="runs at once (default: one per core)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="on the Ray cluster there, or `local` to start one (the extra ray)"
     )
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def standing_json(standing: SweepStanding) -> dict[str, Any]:
-    """What --json prints of a sweep."""
+    """The object that --json prints of a sweep."""
     return {
         "out": str(standing.path),
         **{state: standing.count(state) for state in STATES},
@@ -113,7 +113,7 @@ def show_standing(standing: SweepStanding) -> None:
 
 
 def columns(standing: SweepStanding) -> list[str]:
-    """What the table shows of each run: a training's last return, an algorithm's last gap."""
+    """The columns of the table: a training's last return, an algorithm's last gap."""
     scores = {run.kind.score_name for run in standing.runs if run.kind is not None}
     return ["run", "state", "reached", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
 

@@ -104,12 +104,12 @@ def print_evaluation(row: Mapping[str, Any]) -> None:
 
 
 def show_training(result: TrainingResult) -> None:
-    """What a run or an evaluation came to."""
+    """Print the result of a run or an evaluation."""
     mean = "never evaluated"
     if result.mean_reward is not None and result.std_reward is not None:
         mean = f"{result.mean_reward:.6g} ± {result.std_reward:.3g} over {result.episodes} episodes"
     rows = [["steps", str(result.steps)], ["return", mean]]
     if result.steps_per_second is not None:
-        rows.append(["steps a second", f"{result.steps_per_second:.0f}"])
+        rows.append(["steps per second", f"{result.steps_per_second:.0f}"])
     rows += [["parameters", f"{result.parameters_sha256[:16]}…"], ["folder", result.folder]]
     show_table(f"{result.agent} in {result.environment}, seed {result.seed}", ["", ""], rows)

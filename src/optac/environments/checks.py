@@ -1,4 +1,4 @@
-"""What the agents ask of an environment, checked before anything is trained."""
+"""The agents' demands on an environment, checked before anything is trained."""
 
 from typing import Any
 

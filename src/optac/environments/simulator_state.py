@@ -77,7 +77,7 @@ def can_save(env: gymnasium.Env[Any, Any]) -> bool:
 
 
 def unsaved_part(env: gymnasium.Env[Any, Any]) -> str | None:
-    """What stands in the way of saving `env`, in words; None where nothing does."""
+    """The obstacle to saving `env`, in words; None where nothing does."""
     try:
         save_state(env)
     except UnsavableState as error:

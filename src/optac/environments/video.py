@@ -31,7 +31,7 @@ class CannotRender(RunFailed):
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded: the file, its frames and frames a second, and the episode's return and length."""
+    """A recording: the file, its frames and frames per second, and the episode's return and length."""
 
     file: Path
     frames: int
@@ -43,7 +43,7 @@ class Recording:
 def record(name: str, act: Act, file: Path, *, seed: int = 0) -> Recording:
     """Play one episode of the environment `name` with `act(observation)` and write it to `file`, an mp4.
 
-    At most 30 frames a second are drawn, in the environment's own time. The file appears whole or not at all.
+    At most 30 frames per second are drawn, in the environment's own time. The file appears whole or not at all.
     """
     _check_file(file)
     env = _drawing_environment(name)

@@ -47,7 +47,7 @@ class ProblemChoice:
 
 
 def described(family: str | ProblemFamily, given: Mapping[str, Any]) -> ProblemChoice:
-    """What a name and parameters stand for; wrong ones are refused, and nothing is made yet."""
+    """The problem that a name and parameters stand for; wrong ones are refused, and nothing is made yet."""
     if not isinstance(family, str):
         return _of_family(getattr(family, "__name__", type(family).__name__), family, given)
     name = family

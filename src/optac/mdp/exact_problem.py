@@ -25,7 +25,7 @@ BATCH = 256
 
 
 class ExactProblem:
-    """What every problem has: sizes, transitions, known rewards in [0, 1], an initial distribution, exact values."""
+    """A problem: sizes, transitions, known rewards in [0, 1], an initial distribution, exact values."""
 
     name: str
     parameters: dict[str, Any]

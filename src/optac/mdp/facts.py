@@ -1,4 +1,4 @@
-"""What is known of an instance: values, ranks, singular values, reachability."""
+"""The facts of an instance: values, ranks, singular values, reachability."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any

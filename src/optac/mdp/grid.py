@@ -81,7 +81,7 @@ class GridPolicy(TabularPolicy):
         return int(rng.choice(len(probabilities), p=probabilities))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a file of this policy holds: the table and the points it belongs to."""
+        """The contents of a file of this policy: the table and the points it belongs to."""
         return {"probabilities": self.probabilities, "points": self.grid.points}
 
     def sample(self, rng: np.random.Generator) -> "GridPolicy":

@@ -1,4 +1,4 @@
-"""A low-rank MDP whose truth is known: T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩, a factorisation a step."""
+"""A low-rank MDP whose truth is known: T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩, one factorisation per step."""
 
 import zipfile
 import zlib
@@ -71,7 +71,7 @@ class LowRankMDP(ExactProblem):
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of this instance: V*, the uniform policy's value, ranks, singular values, η_min."""
+        """The facts of this instance: V*, the uniform policy's value, ranks, singular values, η_min."""
         from optac.mdp.facts import problem_facts
 
         return problem_facts(self)

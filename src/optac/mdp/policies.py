@@ -33,7 +33,7 @@ class TabularPolicy:
         return int(rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a file of this policy holds."""
+        """The contents of a file of this policy."""
         return {"probabilities": self.probabilities}
 
     def sample(self, rng: np.random.Generator) -> "TabularPolicy":
@@ -42,7 +42,7 @@ class TabularPolicy:
 
 
 class MixturePolicy:
-    """The uniform mixture of its members, one drawn an episode."""
+    """The uniform mixture of its members, one drawn per episode."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What makes arrays a low-rank MDP, checked entry by entry; every error names the first offender.
+"""The conditions that make arrays a low-rank MDP, checked entry by entry; every error names the first offender.
 
 The tolerance of every check is 1e-6.
 """

@@ -1,4 +1,4 @@
-"""What the SL oracle fits: finite lists of candidates, the simplex (latent-variable) class, Fourier features."""
+"""Model classes for the SL oracle: finite lists of candidates, the simplex class, Fourier features."""
 
 from optac.models.data import TransitionData
 from optac.models.finite_class import FiniteClass, truth_among_decoys

@@ -1,4 +1,4 @@
-"""What a learner remembers of its episodes: counts, the sufficient statistics of every fit and Gram matrix.
+"""The memory a learner keeps of its episodes: counts, the sufficient statistics of every fit and Gram matrix.
 
 Nothing here grows with the number of episodes.
 """
@@ -29,7 +29,7 @@ class TransitionData:
 
     @property
     def evidence(self) -> Counts:
-        """What a fit needs: the counts."""
+        """The input of a fit: the counts."""
         return self.counts
 
     def second_moments(self, model: LowRankModel) -> Float[np.ndarray, "horizon rank rank"]:

@@ -42,7 +42,7 @@ class FiniteClass:
         return TransitionData.empty(horizon, states, actions)
 
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
-        """log |Θ|, one choice a step."""
+        """log |Θ|, one choice per step."""
         return horizon * float(np.log(len(self.candidates)))
 
     @cached_property

@@ -47,7 +47,7 @@ class KernelData:
 
     @property
     def evidence(self) -> Float[np.ndarray, "candidate horizon"]:
-        """What a fit needs."""
+        """The input of a fit."""
         return self.log_likelihoods
 
     def second_moments(self, model: LowRankModel) -> Float[np.ndarray, "horizon rank rank"]:
@@ -92,7 +92,7 @@ class KernelClass:
             )
 
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:
-        """log |Θ|, one choice a step."""
+        """log |Θ|, one choice per step."""
         return horizon * float(np.log(len(self.thetas)))
 
     def empty_data(self, horizon: int, states: int, actions: int) -> KernelData:
@@ -118,7 +118,7 @@ class KernelClass:
     def visited_features(
         self, states: Float[np.ndarray, "step dim"], actions: Int[np.ndarray, " step"]
     ) -> Float[np.ndarray, "candidate step rank"]:
-        """φ_θ,h(s_h,a_h) of every candidate for the first steps of the horizon, a pair a step."""
+        """φ_θ,h(s_h,a_h) of every candidate for the first steps of the horizon, one pair per step."""
         means = self.drift.means(self.thetas[:, : len(states)], states)
         return self.features.phi(np.take_along_axis(means, actions[None, :, None, None], axis=2)[..., 0, :])
 

@@ -1,7 +1,7 @@
-"""What the oracles cost: how many calls of each were paid for, and the tightest accuracy asked.
+"""The bill of the oracles: how many calls of each were paid for, and the tightest accuracy asked.
 
 PE, PP and CP count calls of those oracles. SL counts every supervised-learning call, those inside the
-others included, at the paper's prices: a model fit 1, PE 1, PP H, CP one a candidate filtered plus H a
+others included, at the paper's prices: a model fit 1, PE 1, PP H, CP one per candidate filtered plus H a
 candidate that passes.
 """
 

@@ -160,7 +160,7 @@ def _path(points: Any, x: Axis, y: Axis) -> str:
 
 
 def answers(panel: Panel) -> dict[str, Any]:
-    """What the pointer may ask of a panel: pixels of the points and what to say of each."""
+    """The answers to the pointer over a panel: pixels of the points and what to say of each."""
     x, y = axes_of(panel)
     return {
         "x": panel.x_label,

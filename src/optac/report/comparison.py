@@ -78,7 +78,7 @@ def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> Com
 
 
 def _rungs(name: str, runs: Sequence[Row], epsilon: float) -> list[list[str]]:
-    """What a run of each budget returned, of an algorithm that explores, then commits."""
+    """The results at each budget, of an algorithm that explores, then commits."""
     lines = []
     curves = [run["curve"] for run in runs]
     for rung in range(max(len(curve["episodes"]) for curve in curves)):

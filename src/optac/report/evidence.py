@@ -1,4 +1,4 @@
-"""What the folders given to a report hold: training runs, runs of provable algorithms, and what could not be read.
+"""The contents of a report's folders: training runs, runs of provable algorithms, and what could not be read.
 
 A folder may be a run's, a sweep's, a comparison's, or one with such folders below it. A run that is damaged is left
 out with a note that names it, and every other one is kept; only a folder with nothing to report is refused.

@@ -48,7 +48,7 @@ class PageTemplate(Template):
 
 @dataclass(frozen=True)
 class Report:
-    """What a page shows."""
+    """The contents of a page."""
 
     title: str
     evidence: Evidence
@@ -220,7 +220,7 @@ def _tiles(report: Report) -> Markup:
 
 
 def _notes(report: Report) -> Markup:
-    """What was left out, and whether rows of different versions stand side by side."""
+    """A list of what was left out, and whether rows of different versions stand side by side."""
     said = list(report.evidence.notes)
     together = [(f"{one.label} on {one.environment}", [r.config for r in one.runs]) for one in report.groups]
     together += [(f"{one.label} on {one.problem}", [r.config for r in one.runs]) for one in report.provable]

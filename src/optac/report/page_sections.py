@@ -197,7 +197,7 @@ def _sample(place: int) -> Markup:
 
 
 def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
-    """What every algorithm learnt and which oracles it paid for, one table per problem, medians over seeds."""
+    """The gaps every algorithm came to and which oracles it paid for, one table per problem, medians over seeds."""
     head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
     return joined(
         *(

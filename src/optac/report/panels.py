@@ -1,4 +1,4 @@
-"""What a figure shows, apart from how it is drawn: the page and the image files draw the same panels."""
+"""The contents of a figure, apart from how it is drawn: the page and the image files draw the same panels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

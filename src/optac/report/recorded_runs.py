@@ -105,14 +105,14 @@ class TrainingRun:
 
     @property
     def experiment(self) -> tuple[Any, ...]:
-        """What the run shares with those that differ from it in their seed alone."""
+        """Everything the run shares with those that differ from it in their seed alone."""
         chosen = self.learning_settings if self.changed is None else self.changed
         settings = tuple(sorted((name, repr(value)) for name, value in chosen.items()))
         return self.environment, self.agent, self.steps, self.preset, settings
 
     @property
     def speeds(self) -> list[float]:
-        """Steps a second, of the rows in which the agent learnt."""
+        """Steps per second, of the rows in which the agent learnt."""
         found = (finite(row.get(SPEED)) for row in self.rows if "train/critic_loss" in row)
         return [speed for speed in found if speed is not None]
 
@@ -147,7 +147,7 @@ class ProvableRun:
 
     @property
     def experiment(self) -> tuple[Any, ...]:
-        """What the run shares with those that differ from it in their seed alone."""
+        """Everything the run shares with those that differ from it in their seed alone."""
         return self.problem, self.algorithm, tuple(sorted(self.choices.items()))
 
 
@@ -239,7 +239,7 @@ def _problem(config: Row) -> str:
 
 
 def _choices(config: Row, file: str | None, settings: Mapping[str, Any]) -> dict[str, str]:
-    """What was chosen for a run apart from problem, algorithm and seed; what was left open is not there."""
+    """The choices made for a run apart from problem, algorithm and seed; what was left open is not there."""
     names = ("kind", "iterations", "episodes", "epsilon", "preset")
     chosen = {**{name: config.get(name) for name in names}, "file": file and file[:12], **settings}
     return {name: str(value) for name, value in chosen.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a report is told by its caller, since it knows no agent, no task and no study itself."""
+"""The facts that a report is given by its caller, since it knows no agent, no task and no study itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Reference:
     sections: "Callable[[Sequence[Group]], Sequence[Section]]" = lambda groups: ()
 
     def name(self, agent: str) -> str:
-        """What an agent is called."""
+        """The name an agent is shown by."""
         return self.names.get(agent, agent)
 
     def place(self, agent: str) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What a handful of seeds can say: mean ± std as papers print it, and robust figures with bootstrap intervals.
+"""Statistics of a handful of seeds: mean ± std as papers print it, and robust figures with bootstrap intervals.
 
 The estimators are those of Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
 (arXiv:2108.13264): interquartile mean, probability of improvement, performance profile. Intervals resample the seeds
@@ -82,7 +82,7 @@ def interquartile_mean(samples: Samples) -> float:
 
 
 def iqm_interval(samples: Samples, *, resamples: int = RESAMPLES) -> Interval | None:
-    """The interquartile mean over tasks with its 95 % interval; a sample a task, a score a seed."""
+    """The interquartile mean over tasks with its 95 % interval; one sample per task, one score per seed."""
     return _interval(_trimmed, samples, resamples)
 
 
@@ -163,7 +163,7 @@ def _trimmed(*tasks: Values, axis: int = -1) -> Any:
 
 
 def _improvement(*pairs: Values, axis: int = -1) -> Any:
-    """a's and b's samples turn about, task by task."""
+    """a's and b's samples in turn, task by task."""
     shares = []
     for a, b in zip(pairs[::2], pairs[1::2], strict=True):
         ahead = a[..., :, None] - b[..., None, :]

@@ -1,4 +1,4 @@
-"""What a study of the paper is: a folder with what it runs (cells.py) beside what it says of it (report.py)."""
+"""A study of the paper: a folder with what it runs (cells.py) beside what it says of it (report.py)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Study:
         return Path("results") / self.name
 
     def cells(self) -> "list[Cell]":
-        """What it runs, the cells that matter most first."""
+        """The cells it runs, those that matter most first."""
         return list(import_module(f"{self.module}.cells").cells())
 
     def missing(self, out: Path | None = None) -> list[str]:

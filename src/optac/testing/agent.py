@@ -1,4 +1,4 @@
-"""What every agent promises: it resumes to the bit, stays finite, acts within bounds, and its state does not grow.
+"""The promises of every agent: it resumes to the bit, stays finite, acts within bounds, and its state does not grow.
 
 The checks train a small one for a few blocks in Gymnasium's Pendulum-v1. Settings of one's own go by keyword:
 `check("my_package.my_agent", latent=8)`.

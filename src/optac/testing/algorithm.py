@@ -1,4 +1,4 @@
-"""What every algorithm promises: it sees only its handle, repeats itself, pays its bill and stops at its cap.
+"""The promises of every algorithm: it sees only its handle, repeats itself, pays its bill and stops at its cap.
 
 The checks play on a small lock, with a budget that an algorithm can divide among its rounds.
 """

@@ -1,4 +1,4 @@
-"""What every model class promises: fits at least as likely as the truth and as the fit before, and honest numbers.
+"""The promises of every model class: fits at least as likely as the truth and as the fit before, and honest numbers.
 
 The class is fitted to uniform play in a small problem of rank 2, which it must be able to describe. One that cannot is
 checked on a problem of its own: `check(model_class, problem)`.

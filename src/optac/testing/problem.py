@@ -1,4 +1,4 @@
-"""What every family of problems promises: a sound truth that its simulation follows, drawn from its seed alone."""
+"""The promises of every family of problems: a sound truth that its simulation follows, drawn from its seed alone."""
 
 from collections.abc import Callable
 from typing import Any

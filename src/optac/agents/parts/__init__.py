@@ -1,1 +1,1 @@
-"""What agents are made of: networks, the soft update, features, the bonus, replay."""
+"""The parts of agents: networks, the soft update, features, the bonus, replay."""

@@ -23,7 +23,7 @@ Batch = Float[Array, "batch _"]
 
 
 class Views(NamedTuple):
-    """What the networks see: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
+    """Inputs of the networks: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
 
     critic: Callable[[Batch, Batch], Batch]
     head: Callable[[MLP, Batch], Float[Array, "critic batch"]]
@@ -62,7 +62,7 @@ class SoftState(eqx.Module):
 
 
 class SoftInfo(NamedTuple):
-    """What a row of metrics wants to know of an update."""
+    """Numbers of an update for a row of metrics."""
 
     critic_loss: Float[Array, "*updates"]
     actor_loss: Float[Array, "*updates"]
@@ -186,7 +186,7 @@ def actor_step(
 
 
 def soft_parts(state: SoftState) -> dict[str, PyTree[Array]]:
-    """What gradients move, networks with their optimisers, by the name that a message gives them."""
+    """The arrays that gradients move, networks with their optimisers, by the name that a message gives them."""
     return {
         "critic": (state.critic, state.critic_optimiser),
         "actor": (state.actor, state.actor_optimiser),

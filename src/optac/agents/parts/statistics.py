@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 
 class Statistics(NamedTuple):
-    """What an update is told about the data: the mean and spread of s', the spread of the reward."""
+    """The statistics of the data that an update is given: the mean and spread of s', the spread of the reward."""
 
     next_obs_mean: Float[np.ndarray | jax.Array, " obs"]
     next_obs_std: Float[np.ndarray | jax.Array, " obs"]

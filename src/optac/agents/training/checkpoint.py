@@ -128,7 +128,7 @@ def is_set_aside(path: Path) -> bool:
 
 @contextmanager
 def read_as_ours(found: Checkpoint) -> Iterator[None]:
-    """What reading a checkpoint of sound hashes but foreign content raises becomes CheckpointCorrupt."""
+    """Turn what reading sound hashes but foreign content raises into CheckpointCorrupt."""
     try:
         yield
     except OptacError:

@@ -23,7 +23,7 @@ def stepped(
     timeout: float,
     what: str,
 ) -> tuple[Float[np.ndarray, " obs"], float, bool, bool]:
-    """What a step returned: the observation, the reward, whether it terminated, whether it was cut off."""
+    """The return of a step: the observation, the reward, whether it terminated, whether it was cut off."""
     with deadline(timeout, f"{what} {step}"):
         outcome = _guarded(env.step, step, action)
     if not isinstance(outcome, tuple) or len(outcome) != 5:

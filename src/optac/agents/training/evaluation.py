@@ -31,7 +31,7 @@ class Evaluation:
         return float(self.returns.std())
 
     def row(self) -> dict[str, Any]:
-        """What a row of metrics says of it."""
+        """Its part of a row of metrics."""
         return {
             "eval/mean_reward": self.mean,
             "eval/std_reward": self.std,

@@ -91,7 +91,7 @@ class Learner:
         self.policy = self._policy()
 
     def statistics(self) -> Statistics:
-        """What the updates are told about the data."""
+        """The statistics of the data that the updates are given."""
         return Statistics(
             self.next_obs_moments.mean.astype(np.float32),
             self.next_obs_moments.std().astype(np.float32),

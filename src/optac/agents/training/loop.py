@@ -54,7 +54,7 @@ def _due(every: int, before: int, now: int) -> bool:
 
 
 def _rate(steps: int, seconds: float) -> float:
-    """Steps a second; 0 where the clock stood still or went back."""
+    """Steps per second; 0 where the clock stood still or went back."""
     return steps / seconds if seconds > 0 else 0.0
 
 

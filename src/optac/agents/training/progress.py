@@ -1,4 +1,4 @@
-"""A training's bar on a terminal: steps, time left, steps a second, the last evaluation."""
+"""A training's bar on a terminal: steps, time left, steps per second, the last evaluation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

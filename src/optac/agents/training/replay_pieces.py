@@ -63,7 +63,7 @@ def is_ours(name: str) -> bool:
 
 
 def size_and_hash(entry: Any) -> tuple[int, str]:
-    """What a manifest says of a file; a KeyError or TypeError where it does not."""
+    """A manifest's entry for a file; a KeyError or TypeError where it does not."""
     size, sha256 = entry["size"], entry["sha256"]
     if type(size) is not int or not isinstance(sha256, str):
         raise TypeError("a size and a hash")
@@ -71,7 +71,7 @@ def size_and_hash(entry: Any) -> tuple[int, str]:
 
 
 def advice(error: Exception) -> str:
-    """What to do about a failed write; safetensors gives the system's number in its text only."""
+    """Advice about a failed write; safetensors gives the system's number in its text only."""
     full = (errno.ENOSPC, errno.EDQUOT)
     if getattr(error, "errno", None) in full or any(f"os error {number})" in str(error) for number in full):
         return ", so make room and resume"

@@ -13,7 +13,7 @@ def numeric_versions() -> dict[str, str]:
 
 
 def drift(then: Mapping[str, Any]) -> list[str]:
-    """What differs between the versions `then` and now, one entry a name."""
+    """The differences between the versions `then` and now, one entry per name."""
     now = numeric_versions()
     names = dict.fromkeys([*now, *(name for name in then if name in LIBRARIES)])
     return [f"{n} {then.get(n)} → {now.get(n)}" for n in names if then.get(n) != now.get(n)]

@@ -18,7 +18,7 @@ class EpisodesSpent(OptacError):
 
 @dataclass(frozen=True)
 class Sizes:
-    """What an algorithm's constants may depend on."""
+    """The sizes that an algorithm's constants may depend on."""
 
     horizon: int
     states: int

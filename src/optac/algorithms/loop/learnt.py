@@ -1,4 +1,4 @@
-"""What a reward-free algorithm leaves behind: enough to plan for any reward given afterwards."""
+"""The knowledge a reward-free algorithm leaves behind: enough to plan for any reward given afterwards."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

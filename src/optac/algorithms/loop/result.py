@@ -1,4 +1,4 @@
-"""What `solve` returns."""
+"""The result that `solve` returns."""
 
 from dataclasses import dataclass, field
 from typing import Any

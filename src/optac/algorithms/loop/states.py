@@ -1,4 +1,4 @@
-"""What algorithms carry from round to round: the part that the accounts read, and what kindred algorithms share.
+"""States that algorithms carry from round to round: the part that the accounts read, and what kindred algorithms share.
 
 An algorithm's own State is one of these, with what its pseudo-code adds.
 """

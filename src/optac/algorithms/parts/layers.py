@@ -1,4 +1,4 @@
-"""What MOFFLE and SpanRL share: step after step, data from a cover of the step and a feature learnt from them."""
+"""MOFFLE's and SpanRL's common loop: step after step, data from a cover of the step and a feature learnt from them."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -22,7 +22,7 @@ Layers = TypeVar("Layers", bound="LayerState")
 
 @dataclass(frozen=True, kw_only=True)
 class LayerState(AlgorithmState):
-    """What the next step's round needs; `finished` after the last step whose transitions enter a value."""
+    """The state that the next step's round needs; `finished` after the last step whose transitions enter a value."""
 
     layer: int
     counts: Counts
@@ -44,7 +44,7 @@ class LayerState(AlgorithmState):
             )
         if fewest_episodes < 1:
             raise InvalidInput(
-                f"the cap on episodes leaves {algorithm} less than one episode a stage; raise it"
+                f"the cap on episodes leaves {algorithm} less than one episode per stage; raise it"
             )
         candidates = handle.model_class.features
         features = candidates[0].copy()

@@ -37,7 +37,7 @@ def river_swim(*, horizon: int = 20, seed: int = 0) -> LowRankMDP:
 
 
 def deep_sea(*, size: int = 10, stochastic: bool = False, seed: int = 0) -> LowRankMDP:
-    """The diver of bsuite: N×N cells, one row a step, the state is the column, V* = 1 when deterministic.
+    """The diver of bsuite: N×N cells, one row per step, the state is the column, V* = 1 when deterministic.
 
     In every cell one of the two actions, drawn by the seed, means right; going right costs 0.01/N, going
     right from the last column pays 1. Every reward is shifted by 0.01/N into [0, 1]. `stochastic`: right

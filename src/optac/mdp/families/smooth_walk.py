@@ -152,7 +152,7 @@ class SmoothWalk(ExactProblem):
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of this instance; `zeta` is the sup over the grid of |T − T_θ*|."""
+        """The facts of this instance; `zeta` is the sup over the grid of |T − T_θ*|."""
         return {
             "horizon": self.horizon,
             "dim": self.dim,

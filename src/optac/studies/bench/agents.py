@@ -27,7 +27,7 @@ TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000
 AGENTS = ("sac", "crffsac", "crffsac-bonus")
 Answer = Mapping[str, Any]
-PEERS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "sbx-10": "SBX with ten updates a dispatch"}
+PEERS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "sbx-10": "SBX with ten updates per dispatch"}
 _PEER_MODULES = {"sb3": "stable_baselines3", "sbx": "sbx", "sbx-10": "sbx"}
 TWO_CORES = "two runs on two cores over one"
 _ONE_THREAD = {
@@ -46,7 +46,7 @@ NAMES = {
     "crffsac-bonus": "optac cRFFSAC + bonus",
     "sb3": "Stable-Baselines3 SAC",
     "sbx": "SBX SAC",
-    "sbx-10": "SBX SAC, ten updates a dispatch",
+    "sbx-10": "SBX SAC, ten updates per dispatch",
 }
 AIMS = {
     "sac over Stable-Baselines3": 1.8,
@@ -125,7 +125,7 @@ def measure(
 
 
 def rate(answer: Answer) -> float:
-    """Steps a second."""
+    """Steps per second."""
     return float(answer["steps"] / answer["seconds"])
 
 
@@ -185,7 +185,7 @@ def contender(name: str, core: int) -> Iterator[Contender]:
 
 
 def _two_cores(alone: Contender, rounds: int, steps: int) -> list[tuple[float, float]]:
-    """Steps a second of one run and, together, of two on two cores, in each round; none on a single core."""
+    """Steps per second of one run and, together, of two on two cores, in each round; none on a single core."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         return []
@@ -220,7 +220,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def show(measured: dict[str, Any]) -> None:
-    """What `bench agents` measured."""
+    """Print the results of `bench agents`."""
     show_table(_title(measured), ["", "steps per second (median, least–most)"], _speeds(measured))
     print()
     show_table("Ratios within a round", ["", "median (least–most)", "aim"], _figures(measured))

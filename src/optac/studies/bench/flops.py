@@ -1,4 +1,4 @@
-"""What an update costs in matrix products, and what this machine gives for them."""
+"""The cost of an update in matrix products, and this machine's speed at them."""
 
 import math
 import time
@@ -20,7 +20,7 @@ def matmul_flops(function: Callable[..., Any], *arguments: Any) -> int:
 
 
 def sgemm_flops_per_second(size: int = 256, seconds: float = 0.25) -> float:
-    """Single-precision operations a second of numpy's product of two size × size matrices: the best of ten spells."""
+    """Single-precision operations per second of numpy's product of two size × size matrices: the best of ten spells."""
     generator = np.random.default_rng(0)
     a, b = generator.standard_normal((2, size, size), dtype=np.float32)
     out = np.empty_like(a)

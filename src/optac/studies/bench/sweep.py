@@ -35,7 +35,7 @@ def measure(
     peer_python: str | None = None,
     quiet: bool = True,
 ) -> dict[str, Any]:
-    """Steps a second with one job and with two in each round, and the median of their ratios."""
+    """Steps per second with one job and with two in each round, and the median of their ratios."""
     if len(os.sched_getaffinity(0)) < 2:
         raise InvalidInput("bench sweep needs two cores and this process may use one; run it without taskset")
     axes = {"environments": [task], "agents": ["sac"], "seeds": runs, "steps": steps}
@@ -66,7 +66,7 @@ def _throughput(sweep: Sweep, jobs: int, steps: int) -> float:
 
 
 def show(measured: dict[str, Any]) -> None:
-    """What `bench sweep` measured."""
+    """Print the results of `bench sweep`."""
     task = measured["task"]
     title = f"{task['runs']} runs of {task['agent']} in {task['environment']}, {task['steps']} steps each, in turn"
     rows = [[name, spread(speeds, digits=1)] for name, speeds in measured["steps_per_second"].items()]

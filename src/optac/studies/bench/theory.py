@@ -155,7 +155,7 @@ def _peer(python: str, problem: LowRankMDP, seed: int) -> dict[str, Any]:
 
 
 def show(measured: dict[str, Any]) -> None:
-    """What `bench theory` measured."""
+    """Print the results of `bench theory`."""
     iteration, memory, lock = measured["iteration"], measured["memory"], measured["lock"]
     show_table(
         f"Opt-AC on {iteration['problem']}: what grows with k",

@@ -1,4 +1,4 @@
-"""What Opt-AC's practical preset does on every family, how its gap falls with K, and what its certificate is worth."""
+"""Opt-AC's practical preset on every family: when it solves, how its gap falls with K, its certificate's worth."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -28,7 +28,7 @@ class StudyRun:
 
     @property
     def id(self) -> str:
-        """What tells this run from all others, to be read."""
+        """A readable id that no other run has."""
         changed = {**self.parameters, **self.settings}
         words = " ".join(f"{name}={value}" for name, value in changed.items())
         return f"{self.study} {self.preset} {self.algorithm} {self.problem} {words} s{self.seed}"

@@ -38,7 +38,7 @@ class Variant:
 
     @property
     def group(self) -> str:
-        """What it is given: a finite class, the simplex class fitted by EM, or none."""
+        """The model class it is given: a finite class, the simplex class fitted by EM, or none."""
         return {"finite": "finite", "simplex": "EM", None: "reference"}[self.model_class]
 
 

@@ -31,7 +31,7 @@ def markdown(lines: Sequence[Sequence[TableCell]]) -> str:
 
 
 def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
-    """What has not been run, with the command that fills it."""
+    """A table of what has not been run, with the command that fills it."""
     open_cells = [cell for cells in lines for cell in cells if cell.missing]
     if not open_cells:
         return "Nothing is missing.\n"
@@ -75,7 +75,7 @@ def table2_sections(groups: Sequence[Group], steps: Mapping[str, int] | None = N
 
 
 REFERENCE = Reference(AGENTS, SCALES, "random play is 0, the paper’s SAC is 1", table2_sections)
-"""What a report is told of the paper's agents and tasks."""
+"""The paper's agents and tasks, as a report is told of them."""
 
 
 def write_page(results: Path, steps: int | None = None) -> Written | None:
