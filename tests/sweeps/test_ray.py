@@ -215,6 +215,22 @@ def test_a_cluster_of_its_own_is_ended_by_ctrl_c_and_the_sweep_goes_on_to_the_sa
     assert hashes == serial_elsewhere(file, tmp_path / "serial")
 
 
+def test_parts_of_ones_own_are_found_on_a_node_in_the_folders_that_the_file_names(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "ray_parts.py").write_text(
+        "from optac.algorithms.epsilon_greedy import PRESETS, Settings, default_iterations, init, step\n"
+    )
+    file = tmp_path / "own.toml"
+    file.write_text(
+        '[sweep]\nalgorithms = ["ray_parts"]\nproblems = ["combination-lock horizon=2 actions=2"]\n'
+        'iterations = 2\npath = ["parts"]\n'
+    )
+    with launcher(file, tmp_path / "out", "--ray", "local", "--retries", "0") as process:
+        said, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    assert [run["state"] for run in json.loads(said)["runs"]] == ["finished"]
+
+
 def _still_there(pids: set[int]) -> set[int]:
     give_up = time.monotonic() + 30
     while pids & set(_all_processes()) and time.monotonic() < give_up:
