@@ -186,7 +186,8 @@ def located(kind: Kind, location: str) -> Any:
     except ModuleMissing:
         if "." in location or ":" in location:
             raise
-        raise unknown_name(kind, location, entries(kind)) from None
+        known = unknown_name(kind, location, entries(kind))
+        raise InvalidInput(f"{known}; a module of one's own needs --path DIR") from None
     for attribute in filter(None, name.split(".")):
         if not hasattr(part, attribute):
             public = [one for one in vars(part) if not one.startswith("_")]
