@@ -61,6 +61,11 @@ def test_a_part_whose_own_import_fails_says_what_it_needs(fresh: Path) -> None:
     registry.add_paths([fresh])
     with pytest.raises(InvalidInput, match="needs the module surely_not_installed; install it"):
         registry.load("algorithm", "stray_part")
+    (fresh / "stray_part.py").write_text(
+        "import optac.errors\nraise optac.errors.InvalidInput('install more')\n"
+    )
+    with pytest.raises(InvalidInput, match="^install more"):
+        registry.load("algorithm", "stray_part")
     (fresh / "stray_part.py").write_text("1 / 0\n")
     with pytest.raises(InvalidInput, match="'stray_part' cannot be imported: ZeroDivisionError"):
         registry.load("algorithm", "stray_part")

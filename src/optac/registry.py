@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, OptacError, unknown_name
 
 Kind = Literal["problem", "model class", "algorithm", "agent"]
 GROUPS: Mapping[Kind, str] = {
@@ -207,6 +207,8 @@ def imported(module_name: str, what: str) -> ModuleType:
                 f"{what}: there is no module {error.name}; install its package, or name its folder with --path DIR"
             ) from None
         raise InvalidInput(f"{what} needs the module {error.name}; install it") from error
+    except OptacError:  # one that says what it lacks has said it
+        raise
     except Exception as error:  # whatever a user's module may raise
         raise InvalidInput(f"{what} cannot be imported: {type(error).__name__}: {error}") from error
 
