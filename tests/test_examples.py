@@ -13,6 +13,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PACKAGES = sorted(file.parent for file in EXAMPLES.glob("*/pyproject.toml"))
 COMMAND = [sys.executable, "-c", "import sys; from optac.cli import main; sys.exit(main(sys.argv[1:]))"]
+SMALL_AGENT = {"width": 8, "batch_size": 8, "learning_starts": 20, "eval_every": 0}
 BY_LOCATION = {
     "algorithms": ["optimistic_q", "opt-ac"],
     "problems": ["inventory:inventory capacity=2 horizon=3"],
@@ -97,6 +98,41 @@ def test_examples_run_by_the_names_their_packages_register(tmp_path: Path, insta
     words = ["solve", "inventory", "--algorithm", "optimistic-q", "--iterations", "5", "--json"]
     done = optac(*words, folder=tmp_path, path=installed)
     assert json.loads(done.stdout)["algorithm"] == "optimistic-q", done.stderr
+
+
+def test_the_example_agent_trains_by_the_name_its_package_registers(tmp_path: Path, installed: str) -> None:
+    listed = json.loads(optac("list", "--json", folder=tmp_path, path=installed).stdout)
+    assert listed["agents"]["scaled-sac"].endswith("(from optac-scaled-sac 1.0)")
+    settings = [word for name, value in SMALL_AGENT.items() for word in ("--set", f"{name}={value}")]
+    words = ["train", "Pendulum-v1", "--agent", "scaled-sac", "--steps", "30", "--json", *settings]
+    done = optac(*words, folder=tmp_path, path=installed)
+    assert done.returncode == 0 and json.loads(done.stdout)["agent"] == "scaled-sac", done.stderr
+
+
+def test_the_example_agent_trains_in_a_sweep_with_two_workers_and_is_resumed(tmp_path: Path) -> None:
+    place = str(EXAMPLES / "scaled_sac")
+    lines = [
+        "[sweep]",
+        'agents = ["scaled_sac"]',
+        'environments = ["Pendulum-v1"]',
+        "seeds = 2",
+        "steps = 30",
+    ]
+    lines += [f"path = {json.dumps([place])}", "[settings]", *(f"{k} = {v}" for k, v in SMALL_AGENT.items())]
+    (tmp_path / "mine.toml").write_text("\n".join(lines))
+    done = optac("sweep", "mine.toml", "--jobs", "2", "--out", "swept", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    assert {run["state"] for run in runs} == {"finished"} and len(runs) == 2
+    words = [
+        "resume",
+        str(next((tmp_path / "swept").glob("*/config.json")).parent),
+        "--json",
+        "--path",
+        place,
+    ]
+    resumed = optac(*words, folder=tmp_path)
+    assert resumed.returncode == 0 and json.loads(resumed.stdout)["steps"] == 30, resumed.stderr
 
 
 @pytest.mark.parametrize("names", [BY_LOCATION, BY_NAME], ids=["location", "name"])
