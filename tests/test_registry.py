@@ -64,7 +64,7 @@ def test_a_part_whose_own_import_fails_says_what_it_needs(fresh: Path) -> None:
     (fresh / "stray_part.py").write_text(
         "import optac.errors\nraise optac.errors.InvalidInput('install more')\n"
     )
-    with pytest.raises(InvalidInput, match="^install more"):
+    with pytest.raises(InvalidInput, match=r"^install more"):
         registry.load("algorithm", "stray_part")
     (fresh / "stray_part.py").write_text("1 / 0\n")
     with pytest.raises(InvalidInput, match="'stray_part' cannot be imported: ZeroDivisionError"):
