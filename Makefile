@@ -21,10 +21,10 @@ demo: $(STAMP)  ## the whole story in about three minutes
 	$(BIN)/optac demo
 
 table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the runs under results/table2
-	$(BIN)/python scripts/table2.py results/table2
+	$(BIN)/python -m scripts.table2 results/table2
 
 agent-runs: $(STAMP)  ## write the pages and figures of results/agents and results/ablations from their runs
-	$(BIN)/python scripts/agent_runs.py results/agents results/ablations
+	$(BIN)/python -m scripts.agent_runs results/agents results/ablations
 
 random-returns: $(STAMP)  ## measure the return of random actions on the six tasks again
 	$(BIN)/python scripts/random_returns.py --episodes 100 --seed 0 --out results/environments/random_returns.json

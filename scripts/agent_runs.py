@@ -17,41 +17,20 @@ from optac.report.panels import curve_panels
 from optac.report.recorded_runs import TrainingRun
 from optac.report.tables import markdown_table
 from optac.studies.table2.report import REFERENCE
+from scripts.marked import write_parts
 
-ABOUT_AGENTS = """\
-To repeat a run: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED`, preset default, at the
-commit named here: later ones compute the same formulas with other roundings. A run's full settings and
-versions are in its config.json, its rows in its metrics.jsonl. A run's return is its last evaluation, ten
-episodes of the deterministic policy, without any bonus; beside it is the mean of the last three.
-
-The pendulums' runs were made by that command at 57fe47d. The HalfCheetah runs were made by a script that
-calls what `optac train` calls, with a copy of the agents taken just before 2a99c88, the first commit that
-holds them. Repeated by `optac train` at 13b79b7, seed 1 of sac (10,000 steps) and of crffsac (9,000) gave
-the same rows but for their times; the rest was not repeated. Seed 1 of crffsac-bonus was stopped at 9,000
-steps and resumed by `optac resume` at 13b79b7.
-"""
-ABOUT_ABLATIONS = """\
-Each line undoes one choice of the default preset, or one bundle where several belong together, and leaves the
-rest. "Return" is each seed's last evaluation, ten episodes; "last three" the mean of its last three; "over all
-evaluations" the mean of the whole curve, which says how fast a variant learns. Two seeds: a difference below the
-distance between a variant's own seeds is none that this shows.
-
-To repeat a line: `optac train ENVIRONMENT --agent AGENT --steps STEPS --seed SEED --set NAME=VALUE …`;
-settings, versions and commit are in each run's config.json. The default's runs are those of
-[results/agents](../agents/README.md), read as far as these went.
-"""
+COLUMNS = ["agent", "what differs", "seeds", "return", "mean", "last three", "mean", "over all evaluations"]
 
 
 def write_agents(folder: Path) -> Path:
     """README.md with what every run came to, and a figure of its curve for each environment."""
     runs = gather([folder]).training
-    versions = ", ".join(f"{name} {number}" for name, number in runs[0].config["versions"].items())
-    parts = ["# The agents on the paper's tasks\n", f"{ABOUT_AGENTS}Versions: {versions}.\n"]
+    parts = []
     for environment in sorted({run.environment for run in runs}):
         groups = group_runs([run for run in runs if run.environment == environment], REFERENCE)
         figure = _figure(groups, folder / f"{_short(environment)}.png", f"{environment}, preset default")
         parts += [f"## {environment}\n", _agents_table(groups), f"![return against steps]({figure.name})\n"]
-    return _written(folder / "README.md", parts)
+    return write_parts(folder / "README.md", {"runs": "\n".join(parts)})
 
 
 def _agents_table(groups: Sequence[Group]) -> str:
@@ -73,7 +52,7 @@ def _agents_table(groups: Sequence[Group]) -> str:
 def write_ablations(folder: Path, defaults: Path) -> Path:
     """README.md: for every variant and seed what it came to, and its mean over the whole curve."""
     ablated, whole = gather([folder]).training, gather([defaults]).training
-    parts = ["# The choices behind the default preset\n", ABOUT_ABLATIONS]
+    parts = []
     for environment in sorted({run.environment for run in ablated}):
         changed = [run for run in ablated if run.environment == environment]
         steps = min(max(run.curve) for run in changed)
@@ -90,10 +69,7 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
             title = f"{agent} on {environment}: one choice undone at a time"
             figure = _figure(beside, folder / f"{_short(environment)}-{agent}.png", title)
             parts.append(f"![return against steps]({figure.name})\n")
-    return _written(folder / "README.md", parts)
-
-
-COLUMNS = ["agent", "what differs", "seeds", "return", "mean", "last three", "mean", "over all evaluations"]
+    return write_parts(folder / "README.md", {"runs": "\n".join(parts)})
 
 
 def _ablation(group: Group) -> list[str]:
@@ -125,11 +101,6 @@ def _figure(groups: Sequence[Group], path: Path, title: str) -> Path:
 
 def _short(environment: str) -> str:
     return environment.rpartition("/")[2]
-
-
-def _written(path: Path, parts: Sequence[str]) -> Path:
-    path.write_text("\n".join(parts), encoding="utf-8")
-    return path
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from tests.report.training_runs import write_run
 
 
 def run(folder: Path, agent: str, seed: int, *returns: float, **settings: Any) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "README.md").write_text("About.\n<!-- runs --><!-- /runs -->\n")
     name = "-".join(map(str, [agent, seed, *settings.values()]))
     write_run(folder / name, agent, seed, returns, environment="optac/Hopper-v0", **settings)
 

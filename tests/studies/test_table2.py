@@ -23,7 +23,7 @@ from optac.studies.table2.report import (
     show,
     write_page,
 )
-from scripts.table2 import BEGIN, END, write_documents
+from scripts.table2 import write_documents
 from tests.report.training_runs import write_run
 
 
@@ -137,18 +137,23 @@ def test_a_single_seed_has_no_spread() -> None:
 
 def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    readme, page = tmp_path / "README.md", tmp_path / "docs" / "results" / "table2.md"
+    marks = {
+        name: f"<!-- {name} -->old<!-- /{name} -->" for name in ("standing", "table", "missing", "table2")
+    }
+    page.write_text("".join(f"{name}: {marks[name]}\n" for name in ("standing", "table", "missing")))
+    readme.write_text(f"before\n{marks['table2']}\nafter\n")
     write_documents(tmp_path / "none", tmp_path)
-    assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text()
+    assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text() + page.read_text()
     write_run(tmp_path / "runs" / "a", returns=(7.0,) * 40)
-    docs, _ = write_documents(tmp_path / "runs", tmp_path)
-    assert "1 of 72 runs are in" in docs.read_text() and "**7.000 (1 seed)**" in docs.read_text()
-    assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in docs.read_text()
+    write_documents(tmp_path / "runs", tmp_path)
+    for text in (readme.read_text(), page.read_text()):
+        assert "1 of 72 runs are in" in text and "**7.000 (1 seed)**" in text
+    assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in page.read_text()
     text = readme.read_text()
-    assert text.startswith("before\n") and text.endswith(f"{END}\nafter\n") and "**7.000 (1 seed)**" in text
+    assert text.startswith("before\n<!-- table2 -->\n") and text.endswith("<!-- /table2 -->\nafter\n")
     readme.write_text("no marks")
-    with pytest.raises(InvalidInput, match="has no place for the table"):
+    with pytest.raises(InvalidInput, match="has no place for table2"):
         write_documents(tmp_path / "runs", tmp_path)
 
 

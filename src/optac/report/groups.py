@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from optac.report.recorded_runs import TrainingRun, finite
 from optac.report.reference import UNTOLD, Reference
 from optac.report.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
+from optac.report.tables import gathered
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,8 @@ def short_name(environment: str) -> str:
 
 def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> list[Group]:
     """The groups, agents in the reference's order within each environment, told apart by their labels."""
-    found: dict[tuple[Any, ...], list[TrainingRun]] = {}
-    for run in runs:
-        found.setdefault(run.experiment, []).append(run)
     ordered = sorted(
-        found.values(),
+        gathered(runs, lambda run: run.experiment).values(),
         key=lambda seeds: (seeds[0].environment, *reference.place(seeds[0].agent), seeds[0].steps),
     )
     return [

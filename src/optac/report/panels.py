@@ -7,6 +7,7 @@ from optac.report.groups import Group, short_name
 from optac.report.provable_groups import ProvableGroup, by_problem
 from optac.report.reference import Reference
 from optac.report.statistics import Band, learning_curve, performance_profile
+from optac.report.tables import gathered
 
 Line = tuple[tuple[float, ...], tuple[float, ...]]
 WIDE = 100
@@ -36,10 +37,8 @@ class Panel:
 
 def curve_panels(groups: Sequence[Group]) -> list[Panel]:
     """Return against steps, one panel per environment."""
-    found: dict[str, list[Group]] = {}
-    for group in groups:
-        if any(run.curve for run in group.runs):
-            found.setdefault(group.environment, []).append(group)
+    drawn = [group for group in groups if any(run.curve for run in group.runs)]
+    found = gathered(drawn, lambda group: group.environment)
     return [_curve_panel(name, there) for name, there in found.items()]
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from optac.report.recorded_runs import ProvableRun
+from optac.report.tables import gathered
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,7 @@ class ProvableGroup:
 
 def group_provable(runs: Sequence[ProvableRun]) -> list[ProvableGroup]:
     """The groups in the order of their first runs, told apart by their labels."""
-    found: dict[tuple[Any, ...], list[ProvableRun]] = {}
-    for run in runs:
-        found.setdefault(run.experiment, []).append(run)
+    found = gathered(runs, lambda run: run.experiment)
     firsts = [seeds[0] for seeds in found.values()]
     return [
         ProvableGroup(
@@ -49,7 +47,4 @@ def _label(run: ProvableRun, firsts: Sequence[ProvableRun]) -> str:
 
 def by_problem(groups: Sequence[ProvableGroup]) -> dict[str, list[ProvableGroup]]:
     """Problem → its groups."""
-    found: dict[str, list[ProvableGroup]] = {}
-    for group in groups:
-        found.setdefault(group.problem, []).append(group)
-    return found
+    return gathered(groups, lambda group: group.problem)

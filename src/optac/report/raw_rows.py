@@ -11,36 +11,23 @@ from typing import Any
 
 from optac.report.recorded_runs import ProvableRun, TrainingRun
 
-Line = dict[str, Any]
-
 
 def training_csv(runs: Sequence[TrainingRun]) -> str:
-    """A line a row of metrics.jsonl."""
-    lines = [
-        {"run": run.path.name, "agent": run.agent, "environment": run.environment, "seed": run.seed, **row}
-        for run in runs
-        for row in run.rows
-    ]
-    return _csv(lines)
+    """One line per row of metrics.jsonl."""
+    return _csv(runs, "agent", "environment")
 
 
 def provable_csv(runs: Sequence[ProvableRun]) -> str:
-    """A line a row of metrics.jsonl: an iteration of a solve, a whole run of a comparison."""
+    """One line per row of metrics.jsonl: an iteration of a solve, a whole run of a comparison."""
+    return _csv(runs, "problem", "algorithm")
+
+
+def _csv(runs: Sequence[TrainingRun | ProvableRun], *names: str) -> str:
     lines = [
-        {
-            "run": run.path.name,
-            "problem": run.problem,
-            "algorithm": run.algorithm,
-            "seed": run.seed,
-            **row,
-        }
+        {"run": run.path.name, **{name: getattr(run, name) for name in names}, "seed": run.seed, **row}
         for run in runs
         for row in run.rows
     ]
-    return _csv(lines)
-
-
-def _csv(lines: Sequence[Line]) -> str:
     columns = list(dict.fromkeys(name for line in lines for name in line))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")

@@ -12,6 +12,7 @@ from statistics import mean
 from typing import Any
 
 from optac.errors import RunFailed
+from optac.report.tables import ORACLES
 from optac.runs.command_lines import compare_command, solve_command, train_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object
@@ -22,6 +23,7 @@ STEP, SCORE, SPEED = "time/total_timesteps", "eval/mean_reward", "time/fps"
 # Beyond it a square, and so a spread, is infinite.
 LARGEST = 1e150
 RECENT = 3
+POINT = ("episodes", "gap", "last_gap")
 
 
 @dataclass(frozen=True)
@@ -175,48 +177,36 @@ def solved(folder: RunFolder, config: Row, rows: list[Row]) -> ProvableRun:
     if not (folder.path / "result.json").exists():
         raise RunFailed(f"{folder.path} has no result.json: it has not ended; `optac resume` it")
     result = read_json_object(folder.path / "result.json")
-    curve = [(row["episodes"], row["gap"], row["last_gap"]) for row in rows if row.get("gap") is not None]
-    return ProvableRun(
-        folder.path,
-        config,
-        rows,
-        _problem(config),
-        str(config["algorithm"]),
-        int(config["seed"]),
-        _choices(config, config.get("problem_sha256"), config.get("settings", {})),
-        int(_sound(result["episodes"])),
-        _sound(result["gap"]),
-        _sound(result["last_gap"]),
-        _bill(result["bill"]),
-        _sound(result["time/seconds"]),
-        _points(curve),
-        solve_command(config),
-    )
+    curve = [tuple(row[name] for name in POINT) for row in rows if row.get("gap") is not None]
+    who = {"algorithm": config["algorithm"], "seed": config["seed"]}
+    return _provable(folder, config, rows, {**result, **who}, curve, solve_command(config))
 
 
 def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:
     """One algorithm and seed of a comparison."""
-    algorithm = str(row["algorithm"])
-    settings: dict[str, Any] = {}
-    for owner in ("", algorithm):
-        for name, value in config.get("settings", {}).items():
-            whose, _, setting = name.rpartition(".")
-            settings |= {setting: value} if whose == owner else {}
+    curve = zip(*(row["curve"][name] for name in POINT), strict=True)
+    return _provable(folder, config, [row], row, curve, compare_command(config))
+
+
+def _provable(
+    folder: RunFolder, config: Row, rows: list[Row], result: Row, curve: Iterable[Sequence[Any]], command: str
+) -> ProvableRun:
+    algorithm = str(result["algorithm"])
     return ProvableRun(
         folder.path,
         config,
-        [row],
-        _problem(config),
+        rows,
+        " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())]),
         algorithm,
-        int(row["seed"]),
-        _choices(config, config.get("problem_sha256"), settings),
-        int(_sound(row["episodes"])),
-        _sound(row["gap"]),
-        _sound(row["last_gap"]),
-        _bill(row["bill"]),
-        _sound(row["time/seconds"]),
-        _points(zip(*(row["curve"][name] for name in ("episodes", "gap", "last_gap")), strict=True)),
-        compare_command(config),
+        int(result["seed"]),
+        _choices(config, algorithm),
+        int(_sound(result["episodes"])),
+        _sound(result["gap"]),
+        _sound(result["last_gap"]),
+        {oracle: int(_sound(result["bill"][oracle])) for oracle in ORACLES},
+        _sound(result["time/seconds"]),
+        tuple((_sound(episodes), _sound(gap), _sound(last)) for episodes, gap, last in curve),
+        command,
     )
 
 
@@ -234,20 +224,15 @@ def _sound(value: object) -> float:
     return found
 
 
-def _problem(config: Row) -> str:
-    return " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())])
+def _choices(config: Row, algorithm: str) -> dict[str, str]:
+    """The choices made for a run apart from problem, algorithm and seed; what was left open is not there.
 
-
-def _choices(config: Row, file: str | None, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The choices made for a run apart from problem, algorithm and seed; what was left open is not there."""
-    names = ("kind", "iterations", "episodes", "epsilon", "preset")
-    chosen = {**{name: config.get(name) for name in names}, "file": file and file[:12], **settings}
+    A comparison's setting `algorithm.name` is that algorithm's own.
+    """
+    chosen = {name: config.get(name) for name in ("kind", "iterations", "episodes", "epsilon", "preset")}
+    chosen["file"] = (config.get("problem_sha256") or "")[:12] or None
+    for owner in ("", algorithm):
+        for name, value in config.get("settings", {}).items():
+            whose, _, setting = name.rpartition(".")
+            chosen |= {setting: value} if whose == owner else {}
     return {name: str(value) for name, value in chosen.items() if value is not None}
-
-
-def _bill(bill: Mapping[str, Any]) -> dict[str, int]:
-    return {oracle: int(_sound(bill[oracle])) for oracle in ("SL", "PE", "PP", "CP")}
-
-
-def _points(curve: Iterable[Sequence[Any]]) -> tuple[tuple[float, float, float], ...]:
-    return tuple((_sound(a), _sound(b), _sound(c)) for a, b, c in curve)

@@ -1,22 +1,28 @@
 """Rows by what they share, medians over seeds, and tables in Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 Row = Mapping[str, Any]
 Number = int | float
+Item = TypeVar("Item")
 ORACLES = ("SL", "PE", "PP", "CP")
+
+
+def gathered(items: Iterable[Item], key: Callable[[Item], Any]) -> dict[Any, list[Item]]:
+    """Items by a key, in the order of first appearance."""
+    groups: dict[Any, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def grouped(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
     """Rows by the value of a key, or by the values of several, in the order of first appearance."""
-    groups: dict[Any, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys), []).append(row)
-    return groups
+    return gathered(rows, lambda row: row[keys[0]] if len(keys) == 1 else tuple(row[key] for key in keys))
 
 
 def column(rows: Iterable[Row], key: str) -> list[Any]:

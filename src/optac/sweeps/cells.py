@@ -42,6 +42,11 @@ class Cell:
         return {"cell": self.id, **row, "time/cell": time.perf_counter() - started}
 
 
+def cell(function: Callable[..., Row], name: str, **arguments: Any) -> Cell:
+    """The cell of a function at the top of its module."""
+    return Cell(name, f"{function.__module__}:{function.__name__}", arguments)
+
+
 def run_study(
     path: Path,
     config: Mapping[str, Any],

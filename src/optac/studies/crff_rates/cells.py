@@ -20,7 +20,7 @@ from jaxtyping import Float
 from optac.mdp.grid import Grid
 from optac.mdp.noise import BumpNoise
 from optac.models import ConditionalFourierFeatures
-from optac.sweeps.cells import Cell
+from optac.sweeps.cells import Cell, cell
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 JOINT_SIZES = SIZES[:6]
@@ -35,17 +35,16 @@ SEEDS = 40
 
 def cells() -> list[Cell]:
     """Truncation first, then the seeds outermost."""
-    here = __name__
-    listed = [
-        Cell(f"truncation D={dim} m={m}", f"{here}:truncation", {"dim": dim, "smoothness": m})
-        for dim, several in SMOOTHNESS.items()
-        for m in several
+    sizes = [(dim, m) for dim, several in SMOOTHNESS.items() for m in several]
+    return [
+        *(cell(truncation, f"truncation D={dim} m={m}", dim=dim, smoothness=m) for dim, m in sizes),
+        *(
+            cell(term, f"{term.__name__} D={dim} s{seed}", dim=dim, seed=seed)
+            for seed in range(SEEDS)
+            for term in (frequencies, samples, joint)
+            for dim in FIXED
+        ),
     ]
-    for seed in range(SEEDS):
-        for term in ("frequencies", "samples", "joint"):
-            for dim in FIXED:
-                listed.append(Cell(f"{term} D={dim} s{seed}", f"{here}:{term}", {"dim": dim, "seed": seed}))
-    return listed
 
 
 def truncation(dim: int, smoothness: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from optac.mdp.families.smooth_walk import RADIUS
 from optac.mdp.grid import Grid
 from optac.models import ConditionalFourierFeatures, FourierChoice, effective_dimension
 from optac.models.kernel_features import KernelFeatures
-from optac.sweeps.cells import Cell
+from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import measured
 
 ZETAS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -43,27 +43,22 @@ MEANS = {1: 64, 2: 20}
 
 def cells() -> list[Cell]:
     """The dimensions first, then the seeds outermost: a part of them is a smaller study, not a torn one."""
-    here = __name__
     listed = [
-        Cell(f"dimension D={dim} d={d}", f"{here}:dimension", {"dim": dim, "frequencies": d})
+        cell(dimension, f"dimension D={dim} d={d}", dim=dim, frequencies=d)
         for dim in (1, 2)
         for d in FREQUENCIES
     ]
     for seed in range(SEEDS):
-        listed.append(Cell(f"realised D=1 s{seed}", f"{here}:realised", {"dim": 1, "seed": seed}))
-        for zeta in ZETAS:
-            listed.append(Cell(f"zeta={zeta} s{seed}", f"{here}:misspecified", {"zeta": zeta, "seed": seed}))
-        for epsilon in EPSILONS:
-            listed.append(
-                Cell(f"epsilon={epsilon} s{seed}", f"{here}:tied", {"epsilon": epsilon, "seed": seed})
-            )
+        listed.append(cell(realised, f"realised D=1 s{seed}", dim=1, seed=seed))
+        listed += [cell(misspecified, f"zeta={zeta} s{seed}", zeta=zeta, seed=seed) for zeta in ZETAS]
+        listed += [
+            cell(tied, f"epsilon={epsilon} s{seed}", epsilon=epsilon, seed=seed) for epsilon in EPSILONS
+        ]
         if seed < PLANE_SEEDS:
-            listed.append(Cell(f"realised D=2 s{seed}", f"{here}:realised", {"dim": 2, "seed": seed}))
+            listed.append(cell(realised, f"realised D=2 s{seed}", dim=2, seed=seed))
     # From the last seed down: it is the one that the default features keep from 5 %.
-    fine = [
-        (f"realised D=2 fine s{seed}", {"dim": 2, "seed": seed, "fine": True}) for seed in range(PLANE_SEEDS)
-    ]
-    return listed + [Cell(name, f"{here}:realised", arguments) for name, arguments in reversed(fine)]
+    last_first = reversed(range(PLANE_SEEDS))
+    return listed + [cell(realised, f"realised D=2 fine s{s}", dim=2, seed=s, fine=True) for s in last_first]
 
 
 def realised(dim: int, seed: int, fine: bool = False) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from optac.oracles import constrained_plan, parameter_net
 from optac.oracles.evaluation import coverage_constant, evaluate
 from optac.oracles.planning import plan
 from optac.runs.json_files import Row
-from optac.sweeps.cells import Cell
+from optac.sweeps.cells import Cell, cell
 
 HORIZONS = (3, 6, 12, 24)
 SEEDS = 5
@@ -30,24 +30,16 @@ ACTIONS = (2, 5, 10)
 
 def cells() -> list[Cell]:
     """Convexity and conditioning against H, error growth against H and |A|, CP's calls against d."""
-    module = __name__
-    convexity = [
-        Cell(f"convexity H={H} s{seed}", f"{module}:convexity", {"horizon": H, "seed": seed})
-        for seed in range(SEEDS)
-        for H in HORIZONS
+    seeds = [(seed, H) for seed in range(SEEDS) for H in HORIZONS]
+    return [
+        *(cell(covering, f"CP d={d}", dimension=d) for d in DIMENSIONS),
+        *(cell(convexity, f"convexity H={H} s{seed}", horizon=H, seed=seed) for seed, H in seeds),
+        *(
+            cell(error_growth, f"growth H={H} A={A} s{seed}", horizon=H, actions=A, seed=seed)
+            for seed, H in seeds
+            for A in ACTIONS
+        ),
     ]
-    growth = [
-        Cell(
-            f"growth H={H} A={A} s{seed}",
-            f"{module}:error_growth",
-            {"horizon": H, "actions": A, "seed": seed},
-        )
-        for seed in range(SEEDS)
-        for H in HORIZONS
-        for A in ACTIONS
-    ]
-    covering = [Cell(f"CP d={d}", f"{module}:covering", {"dimension": d}) for d in DIMENSIONS]
-    return [*covering, *convexity, *growth]
 
 
 def convexity(horizon: int, seed: int) -> Row:

@@ -13,7 +13,7 @@ from optac.errors import InvalidInput
 from optac.mdp import make_problem
 from optac.registry import ours
 from optac.runs.json_files import Row
-from optac.sweeps.cells import Cell
+from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import at_budgets, measured
 
 SEEDS = 10
@@ -48,36 +48,31 @@ HARD_LADDER = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 def cells() -> list[Cell]:
     """The seeds outermost: a part of the cells is a smaller experiment, not a torn one."""
-    return [cell for seed in range(SEEDS) for cell in _cells_of(seed)]
+    return [one for seed in range(SEEDS) for one in _cells_of(seed)]
 
 
 def _cells_of(seed: int) -> list[Cell]:
     sweeps = [
-        Cell(
-            f"{factor}={value:g} {algorithm} s{seed}",
-            f"{__name__}:measure_point",
-            {"factor": factor, "value": value, "algorithm": algorithm, "seed": seed},
+        cell(
+            measure_point,
+            f"{factor}={value:g} {name} s{seed}",
+            factor=factor,
+            value=value,
+            algorithm=name,
+            seed=seed,
         )
         for factor, points in SWEEPS.items()
         for value in points
-        for algorithm in LEARNERS
+        for name in LEARNERS
     ]
     mixtures = [
-        Cell(
-            f"mixture {algorithm} s{seed}",
-            f"{__name__}:measure_mixture",
-            {"algorithm": algorithm, "seed": seed},
-        )
-        for algorithm in ("opt-ac", "rep-ucb")
+        cell(measure_mixture, f"mixture {name} s{seed}", algorithm=name, seed=seed)
+        for name in ("opt-ac", "rep-ucb")
     ]
     hard = [
-        Cell(
-            f"lower-bound {point} {algorithm} s{seed}",
-            f"{__name__}:measure_hard",
-            {"point": point, "algorithm": algorithm, "seed": seed},
-        )
+        cell(measure_hard, f"lower-bound {point} {name} s{seed}", point=point, algorithm=name, seed=seed)
         for point in HARD_POINTS
-        for algorithm in ours("algorithm")
+        for name in ours("algorithm")
     ]
     return [*sweeps, *mixtures, *hard]
 

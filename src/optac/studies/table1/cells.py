@@ -12,7 +12,7 @@ from typing import Any
 from optac.algorithms.loop.run import prepare
 from optac.mdp import make_problem
 from optac.runs.json_files import Row
-from optac.sweeps.cells import Cell
+from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import measured
 
 EPSILON = 0.1
@@ -64,11 +64,7 @@ VARIANTS: dict[str, Variant] = {
 def cells() -> list[Cell]:
     """One cell per seed, problem and variant, the seeds outermost: a part is a smaller table, not a torn one."""
     return [
-        Cell(
-            f"{problem} {variant} s{seed}",
-            f"{__name__}:measure",
-            {"problem": problem, "variant": variant, "seed": seed},
-        )
+        cell(measure, f"{problem} {variant} s{seed}", problem=problem, variant=variant, seed=seed)
         for seed in range(20)
         for problem in PROBLEMS
         for variant, chosen in VARIANTS.items()
