@@ -98,15 +98,31 @@ def test_report_of_nothing_says_everything_is_missing(tmp_path, name) -> None:
     assert f"**0 of 100 runs are in; the rest is missing.** `optac reproduce {name}`" in text
 
 
+def committed(name, *cells):
+    """Some rows of a committed study."""
+    file = Path(__file__).parents[2] / "results" / name / "metrics.jsonl"
+    rows = [row for row in map(json.loads, file.read_text().splitlines()) if row["cell"] in cells]
+    assert len(rows) == len(cells)
+    return rows
+
+
+def test_a_committed_row_is_what_its_cell_gives() -> None:
+    """But for its times and the commit that made it."""
+    (found,) = committed("table1", "combination-lock opt-ac s0")
+    (cell,) = (cell for cell in table1.cells() if cell.id == found["cell"])
+    row = json.loads(json.dumps(cell()))
+    assert set(found) - {"commit"} == set(row)
+    assert (row["episodes"], row["bill"]) == (found["episodes"], found["bill"])
+    assert (row["gap"], row["last"]["episodes"]) == (pytest.approx(found["gap"]), found["last"]["episodes"])
+
+
 def test_reports_take_a_part_of_the_rows(tmp_path) -> None:
-    wanted = {"combination-lock opt-ac s0", "combination-lock flambe s0"}
-    rows = [cell() for cell in table1.cells() if cell.id in wanted]
+    rows = committed("table1", "combination-lock opt-ac s0", "combination-lock flambe s0")
     text = study_named("table1").write_report(rows, 840, tmp_path).read_text()
     assert r"| opt-ac | PE | ✓ | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP | ✗ |" in text
     assert "missing" in text and (tmp_path / "episodes.png").exists()
-    wanted = {"A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0"}
-    rows = [cell() for cell in scaling.cells() if cell.id in wanted]
-    assert len(rows) == 4
+    points = ("A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0")
+    rows = committed("scaling", *points)
     text = study_named("scaling").write_report(rows, 900, tmp_path).read_text()
     assert "refused (η_min = 0)" in text and "A = 4" in text
 
