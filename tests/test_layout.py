@@ -12,7 +12,7 @@ from tests.report.training_runs import write_run
 
 ORDER = [
     ["array_types", "errors", "numpy_policy", "terminal", "threads", "versions"],
-    ["settings", "registry"],
+    ["settings", "registry", "plain_files"],
     ["mdp"],
     ["models"],
     ["oracles"],

@@ -22,6 +22,7 @@ from optac.agents.training import checkpoint, replay_pieces, sealed_files
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
+from optac.runs import folder
 from optac.runs.folder import RunFolder
 from optac.runs.lease import Claim, FencedOff, Lease
 from optac.runs.lock import RunFolderBusy
@@ -221,19 +222,21 @@ def test_a_disk_that_fills_while_saving_ends_the_run_and_loses_nothing(
     assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
 
 
-def test_a_disk_that_fills_while_logging_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_disk_that_fills_while_logging_ends_the_run_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = started("sac", tmp_path / "whole")
-    metrics = tmp_path / "run" / "metrics.jsonl"
+    append = folder.append_plain
 
-    def fill(row: dict[str, Any]) -> None:
-        if row["time/total_timesteps"] == 120:
-            metrics.rename(tmp_path / "kept")
-            metrics.symlink_to("/dev/full")
+    def fill(path: Path, data: bytes) -> None:
+        if json.loads(data)["time/total_timesteps"] > 120:
+            raise OSError(28, "No space left on device")
+        append(path, data)
 
+    monkeypatch.setattr(folder, "append_plain", fill)
     with pytest.raises(RunFailed, match="No space left"):
-        started("sac", tmp_path / "run", on_row=fill)
-    metrics.unlink()
-    (tmp_path / "kept").rename(metrics)
+        started("sac", tmp_path / "run")
+    monkeypatch.undo()
     assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "whole")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
+from optac.plain_files import append_plain, is_folder, is_there, opened, read_plain
 from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
 from optac.runs.lease import Claim, Lease, holder, newest_attempt
 from optac.runs.lock import Lock, busy
@@ -21,6 +22,9 @@ from optac.runs.provenance import all_versions, made_by
 
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 """Where a run stands; status.json never says that one waits, for a run that does says nothing."""
+
+FOLDERS: Final = ("checkpoints", "checkpoints/replay", "attempts", "tensorboard")
+"""The folders that a run may have in its own."""
 
 CIRCUMSTANCES: Final = ("commit", "versions", "path")
 """Keys of config.json that say how a run came about, not which run it is."""
@@ -116,7 +120,12 @@ class RunFolder:
         return read_json_object(self.config_path)
 
     def lock(self) -> "RunFolder":
-        """Own the folder until `release` or the end of this process; with a claim, by the claimed attempt."""
+        """Own the folder until `release` or the end of this process; with a claim, by the claimed attempt.
+
+        Refused where a link or anything else stands in the place of one of its folders.
+        """
+        for name in FOLDERS:
+            is_folder(self.path / name)
         if self.claim is not None:
             self._held = Lease.take(self.path, self.claim)
             owner = holder(self.path, besides=self.claim.launcher)
@@ -155,14 +164,13 @@ class RunFolder:
         """Add one row to the metrics, in one write."""
         self.check()
         line = json.dumps(row, allow_nan=True) + "\n"
-        with open(self.metrics_path, "ab") as file:
-            file.write(line.encode())
+        append_plain(self.metrics_path, line.encode())
 
     def flush_rows(self) -> None:
         """Have the rows on the disk: a checkpoint that outlives a power cut must not outlive the rows before it."""
-        if self.metrics_path.exists():
-            with open(self.metrics_path, "rb") as file:
-                os.fsync(file.fileno())
+        if is_there(self.metrics_path):
+            with opened(self.metrics_path, os.O_RDONLY) as descriptor:
+                os.fsync(descriptor)
 
     def rows(self) -> list[Row]:
         """The rows so far; a torn last line, left by a kill, is not one of them."""
@@ -171,7 +179,7 @@ class RunFolder:
     @property
     def has_torn_line(self) -> bool:
         """Whether the metrics end in a torn line, which `rows` leaves out."""
-        if not self.metrics_path.exists():
+        if not is_there(self.metrics_path):
             return False
         ends = self._complete_rows()[1]
         return self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
@@ -182,15 +190,15 @@ class RunFolder:
         On resume, `keep` says which rows the checkpoint already knew.
         """
         self.check()
-        if not self.metrics_path.exists():
+        if not is_there(self.metrics_path):
             return 0
         rows, ends = self._complete_rows()
         kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
         end = ends[kept - 1] if kept else 0
         torn = self.has_torn_line
-        with open(self.metrics_path, "r+b") as file:
-            file.truncate(end)
-            os.fsync(file.fileno())
+        with opened(self.metrics_path, os.O_RDWR) as descriptor:
+            os.ftruncate(descriptor, end)
+            os.fsync(descriptor)
         return len(rows) - kept + int(torn)
 
     def set_status(self, state: State, why: str | None = None) -> None:
@@ -202,7 +210,7 @@ class RunFolder:
     def status(self) -> Status | None:
         """Where the run stands; None when nothing has been said yet."""
         path = self.path / "status.json"
-        if not path.exists():
+        if not is_there(path):
             return None
         said = read_json_object(path)
         if said.get("state") not in get_args(State):
@@ -218,12 +226,12 @@ class RunFolder:
         return status is not None and status.state == "finished"
 
     def _complete_rows(self) -> tuple[list[Row], list[int]]:
-        if not self.metrics_path.exists():
+        if not is_there(self.metrics_path):
             return [], []
         rows: list[Row] = []
         ends: list[int] = []
         position = 0
-        lines = self.metrics_path.read_bytes().split(b"\n")
+        lines = read_plain(self.metrics_path).split(b"\n")
         for number, line in enumerate(lines[:-1], start=1):
             position += len(line) + 1
             row = parsed_row(line)

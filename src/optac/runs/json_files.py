@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import RunFailed
+from optac.plain_files import read_plain, write_plain
 
 Row = dict[str, Any]
 
@@ -18,11 +19,7 @@ def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> No
     """
     aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with open(aside, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=2, default=plain)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
+        write_plain(aside, f"{json.dumps(value, indent=2, default=plain)}\n".encode())
         if new:
             _publish(aside, path)
         else:
@@ -34,7 +31,7 @@ def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> No
 def read_json_object(path: Path) -> Row:
     """The JSON object in a file; a damaged file is a RunFailed that names it."""
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_plain(path))
     except (ValueError, RecursionError) as error:
         raise RunFailed(f"{path} is damaged: {error}") from error
     if not isinstance(value, dict):

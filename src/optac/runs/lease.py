@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import RunFailed
+from optac.plain_files import is_folder, is_there, open_plain, read_plain, write_plain
 from optac.runs.lock import RunFolderBusy, is_locked, this_process
 
 FOLDER: Final = "attempts"
@@ -74,7 +75,8 @@ class Lease:
     def take(cls, run: Path, claim: Claim) -> "Lease":
         """The claimed attempt, locked, its file touched every few seconds; RunFolderBusy where somebody was faster."""
         folder = run / FOLDER
-        folder.mkdir(exist_ok=True)
+        if not is_folder(folder):
+            folder.mkdir(exist_ok=True)
         said = {
             "attempt": claim.number,
             "launcher": claim.launcher,
@@ -84,7 +86,8 @@ class Lease:
         }
         path = attempt_path(run, claim.number)
         aside = folder / f"{claim.launcher}-{machine()}-{os.getpid()}.tmp"
-        file = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        aside.unlink(missing_ok=True)
+        file = open_plain(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.pwrite(file, json.dumps(said).encode(), 0)
@@ -113,17 +116,14 @@ class Lease:
         """Say that the attempt has ended, and drop the lock."""
         self._released.set()
         aside = self.path.with_suffix(".tmp")
-        with open(aside, "w", encoding="utf-8") as file:
-            json.dump({**self._said, "ended": True}, file)
-            file.flush()
-            os.fsync(file.fileno())
+        write_plain(aside, json.dumps({**self._said, "ended": True}).encode())
         os.replace(aside, self.path)
         os.close(self._file)
 
     def _touch(self) -> None:
         while not self._released.wait(SECONDS_BETWEEN_TOUCHES):
             try:
-                os.utime(self.path)
+                os.utime(self.path, follow_symlinks=False)
             except OSError:
                 return
 
@@ -139,7 +139,7 @@ def newest_attempt(run: Path) -> Attempt | None:
     if not paths:
         return None
     try:
-        said = json.loads(paths[-1].read_bytes())
+        said = json.loads(read_plain(paths[-1]))
         number = int(paths[-1].stem)
         return Attempt(
             paths[-1], number, said["launcher"], said["owner"], said["machine"], bool(said["ended"])
@@ -151,8 +151,8 @@ def newest_attempt(run: Path) -> Attempt | None:
 def holder(run: Path, *, besides: str | None = None) -> str | None:
     """The holder of a run now, other than the launcher `besides`; None where it is free."""
     lock = run / "lock"
-    if lock.exists() and is_locked(lock):
-        return lock.read_text(errors="replace") or "another process"
+    if is_there(lock) and is_locked(lock):
+        return read_plain(lock).decode(errors="replace") or "another process"
     attempt = newest_attempt(run)
     if attempt is None or attempt.launcher == besides or not attempt.is_alive():
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from optac.errors import InvalidInput
+from optac.plain_files import open_plain
 
 _SECONDS_TO_LOCK: Final = 0.5
 
@@ -26,7 +27,7 @@ class Lock:
     def __init__(self, run: Path, patience: float = _SECONDS_TO_LOCK) -> None:
         """Take the lock; RunFolderBusy where a living process has it for longer than `patience` seconds."""
         try:
-            self._file = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_plain(run / "lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise InvalidInput(
                 f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
@@ -62,7 +63,7 @@ def this_process() -> str:
 def is_locked(path: Path) -> bool:
     """Whether a process of this machine holds the file's lock."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = open_plain(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

@@ -1,6 +1,7 @@
 """`optac solve`: one algorithm on one problem, in a run's folder."""
 
 import hashlib
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from optac.algorithms import Result
 from optac.algorithms.loop.run import PreparedRun, prepare
 from optac.errors import InvalidInput
 from optac.mdp import Problem, described
+from optac.plain_files import write_plain
 from optac.runs.folder import RunFolder
 from optac.runs.identity import run_id, target_of
 from optac.runs.json_files import Row, read_json_object, write_json
@@ -170,7 +172,9 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         folder.check()
         summary = {**result.summary(), "settings": asdict(result.settings)}
         write_json(folder.path / "result.json", recorded(summary))
-        np.savez_compressed(folder.path / "policy.npz", allow_pickle=False, **result.last_policy.arrays())
+        content = io.BytesIO()
+        np.savez_compressed(content, allow_pickle=False, **result.last_policy.arrays())
+        write_plain(folder.path / "policy.npz", content.getvalue())
     return result
 
 

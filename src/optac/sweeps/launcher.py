@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.plain_files import NotPlain
 from optac.registry import paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
@@ -191,7 +192,10 @@ class _Launcher:
         self.running[run.id] = run
         try:
             self.executor.start(task)
-        except OSError as error:  # no process, no memory, no room for its standard error
+        except (
+            OSError,
+            NotPlain,
+        ) as error:  # no process, no memory, no room or no file for its standard error
             self._take(Outcome(task, "died", f"it could not be started: {error}"))
 
     def _take(self, outcome: Outcome) -> None:

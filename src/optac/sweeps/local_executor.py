@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from optac.errors import InvalidInput
+from optac.plain_files import opened
 from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
 from optac.sweeps.worker import Outcome, Task
 
@@ -47,7 +48,7 @@ class Worker:
     @classmethod
     def start(cls, task: Task) -> "Worker":
         """Begin the attempt. It has a session of its own, so that a terminal's SIGINT reaches the launcher alone."""
-        with open(_errors(task), "ab") as errors:
+        with opened(_errors(task), os.O_WRONLY | os.O_APPEND | os.O_CREAT) as errors:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "optac.sweeps.worker"],
                 stdin=subprocess.PIPE,

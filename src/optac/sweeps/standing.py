@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from optac.errors import InvalidInput, RunFailed
+from optac.plain_files import is_there, opened
 from optac.runs.folder import RunFolder, State
 from optac.runs.json_files import Row, parsed_row, read_json_object
 from optac.runs.kinds import TRAIN, Kind, kind_of
@@ -143,10 +144,10 @@ def _last(rows: Sequence[Row], key: str) -> float | None:
 
 def _last_rows(metrics: Path) -> list[Row]:
     """The rows at the end of a file that may be long, and whose last line may be torn."""
-    if not metrics.exists():
+    if not is_there(metrics):
         return []
-    with open(metrics, "rb") as file:
-        file.seek(max(os.fstat(file.fileno()).st_size - _TAIL_BYTES, 0))
+    with opened(metrics, os.O_RDONLY) as descriptor, open(descriptor, "rb", closefd=False) as file:
+        file.seek(max(os.fstat(descriptor).st_size - _TAIL_BYTES, 0))
         lines = file.read().split(b"\n")[:-1]
     return [row for row in map(parsed_row, lines) if row is not None]
 

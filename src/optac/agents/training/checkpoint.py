@@ -10,7 +10,6 @@ its checkpoint needs, and saving costs only the rows that are new.
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -34,6 +33,7 @@ from optac.agents.training.sealed_files import (
     write_arrays,
 )
 from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.plain_files import NotPlain, is_folder, is_there, write_plain
 
 KEPT: Final = 3
 _ARRAYS: Final = "arrays.safetensors"
@@ -78,21 +78,19 @@ def save(
     _refuse_foreign(path)
     aside = _beside(path, "tmp")
     try:
-        shutil.rmtree(aside, ignore_errors=True)
+        _clear(aside)
         aside.mkdir(parents=True)
         write_arrays(aside / _ARRAYS, arrays)
-        (aside / _META).write_text(json.dumps(meta))
-        flush(aside / _META)
+        write_plain(aside / _META, json.dumps(meta).encode())
         if own_rows is not None:
             pieces = [save_piece(aside / _PIECES, *own_rows)]
         files = {name: fingerprint(aside / name) for name in (_ARRAYS, _META)}
         manifest = {"files": files, "pieces": [asdict(piece) for piece in pieces]}
-        (aside / _MANIFEST).write_text(json.dumps({**manifest, "sha256": digest(manifest)}))
-        flush(aside / _MANIFEST)
+        write_plain(aside / _MANIFEST, json.dumps({**manifest, "sha256": digest(manifest)}).encode())
         flush(aside)
         _put_in_place(aside, path)
     except (OSError, SafetensorError) as error:
-        shutil.rmtree(aside, ignore_errors=True)
+        _clear(aside)
         raise RunFailed(
             f"cannot save the checkpoint {path}: {error}; the ones before it are whole{advice(error)}"
         ) from error
@@ -106,6 +104,7 @@ def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
     if is_set_aside(path):
         path = _beside(path, "replaced")
     folder = path / _PIECES if pieces_folder is None else pieces_folder
+    _refuse_links(path, folder)
     manifest = read_json(path / _MANIFEST)
     said = manifest.pop("sha256", None)
     if said != digest(manifest):
@@ -151,7 +150,7 @@ def pieces_folder(parent: Path) -> Path:
 
 def listed(parent: Path) -> list[Path]:
     """The checkpoints under `parent`, newest first."""
-    if not parent.is_dir():
+    if not is_folder(parent):
         return []
     replaced = (p.with_suffix("") for p in parent.iterdir() if p.suffix == ".replaced")
     return sorted({p for p in (*parent.iterdir(), *replaced) if _NAME.fullmatch(p.name)}, reverse=True)
@@ -169,32 +168,70 @@ def newest_sound(parent: Path) -> tuple[Checkpoint | None, list[CheckpointCorrup
 
 
 def prune(parent: Path) -> None:
-    """Remove all but the newest checkpoints, what kills left, and the pieces of replay that nothing needs."""
-    for path in list(parent.iterdir()) if parent.is_dir() else ():
-        needed_still = path.suffix == ".replaced" and not path.with_suffix("").exists()
-        if _LEFTOVER.fullmatch(path.name) and not needed_still:
-            shutil.rmtree(path)
+    """Remove all but the newest checkpoints and what kills left, with the pieces of replay that only they name.
+
+    Whatever else lies there is somebody's own, and stays.
+    """
     for path in listed(parent)[KEPT:]:
         remove(path)
-    manifests = [(p if p.exists() else _beside(p, "replaced")) / _MANIFEST for p in listed(parent)]
-    try:
-        needed = {piece["name"] for manifest in manifests for piece in read_json(manifest)["pieces"]}
-    except (CheckpointCorrupt, KeyError, TypeError):
-        return
-    folder = pieces_folder(parent)
-    for file in folder.iterdir() if folder.is_dir() else ():
-        if file.name not in needed:
-            file.unlink()
+    kept = [p if p.exists() else _beside(p, "replaced") for p in listed(parent)]
+    gone = [p for p in parent.iterdir() if _LEFTOVER.fullmatch(p.name) and p not in kept]
+    needed = [_named_pieces(path) for path in kept]
+    if None not in needed:
+        still = {name for names in needed for name in names or ()}
+        for name in {name for path in gone for name in _named_pieces(path) or ()} - still:
+            (pieces_folder(parent) / name).unlink(missing_ok=True)
+    for path in gone:
+        _clear(path)
 
 
 def remove(path: Path) -> None:
-    """Remove a checkpoint; a kill half-way leaves nothing that looks like one."""
-    doomed = _beside(path, "removed")
+    """Put a checkpoint out of the way for the next `prune`; a kill leaves nothing that looks like one."""
     for place in (_beside(path, "replaced"), path):
-        if place.exists():
-            shutil.rmtree(doomed, ignore_errors=True)
+        if place.is_symlink() or not place.is_dir():
+            continue
+        doomed = _beside(path, "removed")
+        _clear(doomed)
+        if is_there(doomed):  # with a file in it that is not ours
+            _clear(place)
+        else:
             place.rename(doomed)
-            shutil.rmtree(doomed)
+
+
+def _named_pieces(path: Path) -> set[str] | None:
+    """The pieces that a checkpoint's manifest names; None where it can't be read."""
+    try:
+        return {piece_of(piece).name for piece in read_json(path / _MANIFEST)["pieces"]}
+    except (CheckpointCorrupt, KeyError, TypeError):
+        return None
+
+
+def _clear(place: Path) -> None:
+    """Remove a checkpoint's own files, its manifest last, and the folder once nothing else is in it."""
+    if place.is_symlink() or not place.is_dir():
+        return
+    pieces = place / _PIECES
+    if pieces.is_dir() and not pieces.is_symlink():
+        for file in pieces.iterdir():
+            if is_ours(file.name):
+                file.unlink()
+        _remove_if_empty(pieces)
+    for name in (_ARRAYS, _META, _MANIFEST):
+        (place / name).unlink(missing_ok=True)
+    _remove_if_empty(place)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _refuse_links(*folders: Path) -> None:
+    for folder in folders:
+        try:
+            is_folder(folder)
+        except NotPlain as error:
+            raise corrupt(folder, str(error)) from error
 
 
 def _beside(path: Path, suffix: str) -> Path:
@@ -205,7 +242,7 @@ def _put_in_place(aside: Path, path: Path) -> None:
     """Give a whole checkpoint its name; at every moment either it or the one it replaces can be loaded."""
     replaced = _beside(path, "replaced")
     if path.exists():
-        shutil.rmtree(replaced, ignore_errors=True)
+        _clear(replaced)
         path.rename(replaced)
     try:
         aside.rename(path)
@@ -214,7 +251,7 @@ def _put_in_place(aside: Path, path: Path) -> None:
             replaced.rename(path)
         raise
     flush(path.parent)
-    shutil.rmtree(replaced, ignore_errors=True)
+    _clear(replaced)
 
 
 def _refuse_foreign(path: Path) -> None:

@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 
 from optac.agents.training.sealed_files import fingerprint, flush, write_arrays
 from optac.errors import RunFailed
+from optac.plain_files import is_folder
 
 _ASIDE: Final = "rows.tmp"
 _NAME: Final = re.compile(r"rows-\d{12}-\d{12}-[0-9a-f]{16}\.safetensors")
@@ -33,7 +34,8 @@ def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piec
     count = len(next(iter(rows.values())))
     aside = folder / _ASIDE
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not is_folder(folder):
+            folder.mkdir(parents=True)
         write_arrays(aside, rows)
         found = fingerprint(aside)
         name = f"rows-{start:012d}-{start + count:012d}-{found['sha256'][:16]}.safetensors"
@@ -71,8 +73,6 @@ def size_and_hash(entry: Any) -> tuple[int, str]:
 
 
 def advice(error: Exception) -> str:
-    """Advice about a failed write; safetensors gives the system's number in its text only."""
-    full = (errno.ENOSPC, errno.EDQUOT)
-    if getattr(error, "errno", None) in full or any(f"os error {number})" in str(error) for number in full):
-        return ", so make room and resume"
-    return ""
+    """Advice about a failed write."""
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+    return ", so make room and resume" if full else ""

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_bytes
+from safetensors.numpy import save as to_bytes
 
 from optac.errors import RunFailed
+from optac.plain_files import NotPlain, opened, read_plain, write_plain
 
 Arrays = dict[str, np.ndarray]
 
@@ -24,18 +26,22 @@ class CheckpointCorrupt(RunFailed):
 
 def verify(file: Path, size: int, sha256: str) -> None:
     """CheckpointCorrupt where the file is not of this size and hash."""
-    if file.is_symlink() or not file.is_file():
-        raise corrupt(file, "it is missing" if not file.exists() else "it is not a plain file")
-    if file.stat().st_size != size:
-        raise corrupt(file, f"it has {file.stat().st_size} bytes, not {size}")
-    if fingerprint(file)["sha256"] != sha256:
+    try:
+        found = fingerprint(file)
+    except (OSError, NotPlain) as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise corrupt(file, "it is missing" if missing else f"it is not a plain file ({error})") from error
+    if found["size"] != size:
+        raise corrupt(file, f"it has {found['size']} bytes, not {size}")
+    if found["sha256"] != sha256:
         raise corrupt(file, "its SHA-256 is not the manifest's")
 
 
 def fingerprint(file: Path) -> dict[str, Any]:
     """A file's size and SHA-256."""
-    with open(file, "rb") as opened:
-        return {"size": file.stat().st_size, "sha256": hashlib.file_digest(opened, "sha256").hexdigest()}
+    with opened(file, os.O_RDONLY) as descriptor, open(descriptor, "rb", closefd=False) as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        return {"size": os.fstat(descriptor).st_size, "sha256": sha256}
 
 
 def digest(manifest: Mapping[str, Any]) -> str:
@@ -46,10 +52,10 @@ def digest(manifest: Mapping[str, Any]) -> str:
 def read_json(file: Path) -> dict[str, Any]:
     """The JSON object in a file, read from a plain file of sane size only."""
     try:
-        if file.is_symlink() or file.stat().st_size > _MOST_JSON_BYTES:
+        if file.lstat().st_size > _MOST_JSON_BYTES:
             raise corrupt(file, "it is not a file that optac wrote")
-        value = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        value = json.loads(read_plain(file))
+    except (OSError, NotPlain, ValueError, RecursionError) as error:
         raise corrupt(file, str(error)) from error
     if not isinstance(value, dict):
         raise corrupt(file, "it holds no JSON object")
@@ -58,16 +64,15 @@ def read_json(file: Path) -> dict[str, Any]:
 
 def write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by their names, on disk when this returns."""
-    save_file({name: np.array(array, order="C") for name, array in arrays.items()}, file)
+    write_plain(file, to_bytes({name: np.array(array, order="C") for name, array in arrays.items()}))
     flush(file)
 
 
 def read_arrays(file: Path) -> Arrays:
     """Every array of a file, by its name."""
     try:
-        with safe_open(file, framework="numpy") as opened:
-            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+        return dict(from_bytes(read_plain(file)))
+    except (SafetensorError, OSError, NotPlain, ValueError) as error:
         raise corrupt(file, str(error)) from error
 
 
@@ -78,7 +83,7 @@ def corrupt(file: Path, why: str) -> CheckpointCorrupt:
 
 def flush(path: Path) -> None:
     """Wait until a file or folder is on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)
     finally:
