@@ -61,25 +61,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _warnings_in_a_line():
             add_paths(arguments.path)
             return int(arguments.run(arguments) or 0)
-    except InvalidInput as error:
-        print(f"optac: error: {error}", file=sys.stderr)
-        return 2
-    except OptacError as error:
-        print(f"optac: error: {error}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt as stop:
-        print("optac: interrupted", file=sys.stderr)
+        notice("interrupted")
         return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
         # Whoever reads our output has had enough; nothing may be flushed to it on the way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError as error:
-        print(f"optac: error: out of memory: {error}; make the problem or the run smaller", file=sys.stderr)
+        notice(f"error: out of memory: {error}; make the problem or the run smaller")
         return 1
-    except OSError as error:
-        print(f"optac: error: {error}", file=sys.stderr)
-        return 1
+    except (OptacError, OSError) as error:
+        notice(f"error: {error}")
+        return 2 if isinstance(error, InvalidInput) else 1
 
 
 @contextmanager

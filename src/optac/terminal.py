@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,14 +20,8 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     """A table on standard output."""
     if sys.stdout.isatty():
         from rich.console import Console
-        from rich.table import Table
 
-        table = Table(title=title, title_justify="left", title_style="bold")
-        for i, column in enumerate(columns):
-            table.add_column(column, justify="left" if i == 0 else "right")
-        for row in rows:
-            table.add_row(*row)
-        Console().print(table)
+        Console().print(rich_table(title, columns, rows))
         return
     widths = [max(len(line[i]) for line in [list(columns), *rows]) for i in range(len(columns))]
     print(title)
@@ -37,6 +31,20 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
             for i, (cell, w) in enumerate(zip(line, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())
+
+
+def rich_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, no_wrap: bool = False
+) -> Any:
+    """A table for a terminal, its first column to the left."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=no_wrap)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 @contextmanager
@@ -49,7 +57,15 @@ def progress(description: str, total: int, *, quiet: bool, lines: bool = True) -
             task = bar.add_task(description, total=total, note="")
             yield lambda done, note="": bar.update(task, completed=done, note=note)
     else:
-        yield _Lines(description, total)
+        last = time.monotonic()
+
+        def line(done: int, note: str = "") -> None:
+            nonlocal last
+            if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+                last = time.monotonic()
+                print(f"{description}: {done}/{total} {note}".rstrip(), file=sys.stderr, flush=True)
+
+        yield line
 
 
 def _bar() -> Any:
@@ -64,16 +80,3 @@ def _bar() -> Any:
         TextColumn("{task.fields[note]}"),
     )
     return Progress(*columns, console=Console(stderr=True))
-
-
-class _Lines:
-    def __init__(self, description: str, total: int) -> None:
-        self._description = description
-        self._total = total
-        self._last = time.monotonic()
-
-    def __call__(self, done: int, note: str = "") -> None:
-        now = time.monotonic()
-        if now - self._last >= SECONDS_BETWEEN_LINES:
-            self._last = now
-            print(f"{self._description}: {done}/{self._total} {note}".rstrip(), file=sys.stderr, flush=True)

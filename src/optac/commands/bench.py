@@ -14,11 +14,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_everywhere(parser)
     which = f"which ones (default: all): {', '.join(BENCHES)}"
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=which)
-    parser.add_argument(
-        "--peer-python",
-        metavar="PYTHON",
-        help="an interpreter that has theory's peer (see CONTRIBUTING.md); without it the peer is left out",
-    )
+    peer = "an interpreter that has theory's peer (see CONTRIBUTING.md); without it the peer is left out"
+    parser.add_argument("--peer-python", metavar="PYTHON", help=peer)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -19,18 +19,15 @@ LESS = ("steps", "seeds", "environments", "preset")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    add_everywhere(
-        parser, out="where its rows or records go (default: results/NAME); trainings are at work in runs/NAME"
-    )
+    out = "where its rows or records go (default: results/NAME); trainings are at work in runs/NAME"
+    add_everywhere(parser, out=out)
     names = "names from `optac list`, section experiments"
     parser.add_argument("experiments", nargs="+", metavar="NAME", help=names)
     parser.add_argument("--dry-run", action="store_true", help="list what is missing, and run nothing")
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        metavar="M",
-        help="start nothing after so many minutes, nor a training that cannot end by then; report what is there",
+    enough = (
+        "start nothing after so many minutes, nor a training that cannot end by then; report what is there"
     )
+    parser.add_argument("--minutes", type=float, metavar="M", help=enough)
     add_launching(parser)
     less = parser.add_argument_group("to do less of a study of trainings")
     less.add_argument("--steps", type=int, metavar="N", help="steps of every run (default: the task's)")

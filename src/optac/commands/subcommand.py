@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        print(f"optac: error: {message}", file=sys.stderr)
+        notice(f"error: {message}")
         raise SystemExit(2)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -54,9 +54,8 @@ def add_everywhere(
         help="a folder with code of one's own, beside the installed packages; repeatable",
     )
     if presets is not None:
-        everywhere.add_argument(
-            "--preset", default=None, metavar="NAME", help=f"the set of defaults to start from: {presets}"
-        )
+        start = f"the set of defaults to start from: {presets}"
+        everywhere.add_argument("--preset", metavar="NAME", help=start)
         everywhere.add_argument(
             "--set",
             action="append",
@@ -69,12 +68,10 @@ def add_everywhere(
 
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """A problem's name and its parameters."""
-    parser.add_argument(
-        "problem", metavar="PROBLEM", help="a name from `optac list`, an .npz file or a toy-text id"
-    )
-    parser.add_argument(
-        "parameters", nargs="*", metavar="name=value", help="its parameters, among them the instance's seed="
-    )
+    name = "a name from `optac list`, an .npz file or a toy-text id"
+    parser.add_argument("problem", metavar="PROBLEM", help=name)
+    own = "its parameters, among them the instance's seed="
+    parser.add_argument("parameters", nargs="*", metavar="name=value", help=own)
 
 
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +82,8 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
 def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:
     """Examples at the end of the help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = "\n".join(
-        [*([f"{before}\n"] if before else []), "examples:", *(f"  {line}" for line in lines)]
-    )
+    head = [f"{before}\n"] if before else []
+    parser.epilog = "\n".join([*head, "examples:", *(f"  {line}" for line in lines)])
 
 
 def notice(text: str) -> None:

@@ -15,9 +15,10 @@ from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import read_sweep
 from optac.sweeps.standing import RunStanding, SweepStanding, run_standing, sweep_standing
-from optac.terminal import show_table
+from optac.terminal import rich_table, show_table
 
 STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
+TOLD = ("id", "state", "reached", "total", "score", "attempts", "why", "parameters_sha256")
 SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -34,23 +35,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.toml", help="the sweep (see docs/sweeps.md)")
     parser.add_argument("--dry-run", action="store_true", help="list the runs and where each stands")
     add_launching(parser)
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        metavar="M",
-        help="start no run that cannot end within M minutes; then save and stop",
-    )
+    enough = "start no run that cannot end within M minutes; then save and stop"
+    parser.add_argument("--minutes", type=float, metavar="M", help=enough)
 
 
 def add_launching(parser: argparse.ArgumentParser) -> None:
     """Where runs are made, how many at once, and how often one that fails is tried again."""
     parser.add_argument("--jobs", type=int, metavar="J", help="runs at once (default: one per core)")
-    parser.add_argument(
-        "--ray", metavar="ADDRESS", help="on the Ray cluster there, or `local` to start one (the extra ray)"
-    )
-    parser.add_argument(
-        "--retries", type=int, default=2, metavar="R", help="start a run that failed again (default: 2)"
-    )
+    cluster = "on the Ray cluster there, or `local` to start one (the extra ray)"
+    parser.add_argument("--ray", metavar="ADDRESS", help=cluster)
+    again = "start a run that failed again (default: 2)"
+    parser.add_argument("--retries", type=int, default=2, metavar="R", help=again)
 
 
 def executor_of(arguments: argparse.Namespace) -> Any:
@@ -88,19 +83,7 @@ def standing_json(standing: SweepStanding) -> dict[str, Any]:
         "out": str(standing.path),
         **{state: standing.count(state) for state in STATES},
         "seconds_left": standing.seconds_left,
-        "runs": [
-            {
-                "id": run.id,
-                "state": run.state,
-                "reached": run.reached,
-                "total": run.total,
-                "score": run.score,
-                "attempts": run.attempts,
-                "why": run.why,
-                "parameters_sha256": run.parameters_sha256,
-            }
-            for run in standing.runs
-        ],
+        "runs": [{name: getattr(run, name) for name in TOLD} for run in standing.runs],
     }
 
 
@@ -172,15 +155,9 @@ def _live(path: Path) -> Iterator[Watching]:
 
 def _table(standing: SweepStanding, room: int) -> Any:
     """The live table: what runs or failed first, as many lines as fit."""
-    from rich.table import Table
-
-    table = Table(title=headline(standing), title_justify="left", title_style="bold")
-    for i, column in enumerate(columns(standing)):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
-    order = {"running": 0, "failed": 1, "waiting": 2, "finished": 3}
-    for run in sorted(standing.runs, key=lambda run: order[run.state])[: max(room, 1)]:
-        table.add_row(*_cells(run))
-    return table
+    order = ("running", "failed", "waiting", "finished")
+    runs = sorted(standing.runs, key=lambda run: order.index(run.state))[: max(room, 1)]
+    return rich_table(headline(standing), columns(standing), map(_cells, runs), no_wrap=True)
 
 
 def _cells(run: RunStanding) -> list[str]:
