@@ -31,18 +31,7 @@ _HOMES = {
     "solve": "optac.algorithms",
 }
 
-__all__ = [
-    "CRFFSAC",
-    "SAC",
-    "Agent",
-    "ConditionalFourierFeatures",
-    "LowRankMDP",
-    "__version__",
-    "from_gymnasium",
-    "make_problem",
-    "numpy_policy",
-    "solve",
-]
+__all__ = ["__version__", "numpy_policy", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -50,32 +50,15 @@ class Range:
         return " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
 
 
-def setting(
-    default: Any,
-    text: str,
-    *,
-    least: Bound = None,
-    most: Bound = None,
-    above: Bound = None,
-    determines: bool = True,
-) -> Any:
-    """A dataclass field with its meaning and range; `determines=False` where no result depends on it."""
-    metadata = {"help": text, "range": Range(least, most, above), "determines": determines}
+def setting(default: Any, text: str, *, determines: bool = True, **bounds: Bound) -> Any:
+    """A dataclass field with its meaning and Range; `determines=False` where no result depends on it."""
+    metadata = {"help": text, "range": Range(**bounds), "determines": determines}
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def read(
-    name: str,
-    value: Any,
-    kind: Any,
-    *,
-    least: Bound = None,
-    most: Bound = None,
-    above: Bound = None,
-    below: Bound = None,
-) -> Any:
-    """The value as its kind, in its range; text is read as on the command line."""
-    return _read(name, value, kind, Range(least, most, above, below))
+def read(name: str, value: Any, kind: Any, **bounds: Bound) -> Any:
+    """The value as its kind, in its Range; text is read as on the command line."""
+    return _read(name, value, kind, Range(**bounds))
 
 
 def read_fields(
