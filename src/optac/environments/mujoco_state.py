@@ -46,11 +46,9 @@ def model_sha256(model: Any) -> str:
 
 def is_mujoco_constant(value: Any) -> bool:
     """Whether `value` is a model or a renderer, which stepping does not change."""
-    if (mujoco := sys.modules.get("mujoco")) is None:
-        return False
     rendering = sys.modules.get("gymnasium.envs.mujoco.mujoco_rendering")
-    renderer = () if rendering is None else (rendering.MujocoRenderer,)
-    return isinstance(value, (mujoco.MjModel, *renderer))
+    is_renderer = rendering is not None and isinstance(value, rendering.MujocoRenderer)
+    return is_renderer or is_mujoco_model(value)
 
 
 def read_physics(data: Any) -> dict[str, np.ndarray]:

@@ -29,6 +29,8 @@ class MujocoTask(MujocoEnv):
     model_file: ClassVar[str]
     frame_skip_: ClassVar[int]
     camera: ClassVar[dict[str, Any]]
+    spread: ClassVar[float]
+    """Starts are uniform within it around the model's own positions and velocities."""
     hidden: ClassVar[int] = 0
     """How many leading positions (the root's place in the plane) are zero at the start and never seen."""
 
@@ -51,7 +53,7 @@ class MujocoTask(MujocoEnv):
 
     def start(self) -> tuple[Positions, Velocities]:
         """A random start: positions and velocities."""
-        raise NotImplementedError
+        return self._uniform(self.init_qpos, self.spread), self._uniform(self.init_qvel, self.spread)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:  # type: ignore[override]
         """One control step; never terminates, and the time limit around it truncates."""
@@ -78,6 +80,18 @@ class MujocoTask(MujocoEnv):
         return centre + self.np_random.uniform(-scale, scale, centre.size)
 
 
+class Runner(MujocoTask):
+    """A body of many joints, whose start has Gaussian velocities."""
+
+    frame_skip_ = 5
+    camera: ClassVar = {"distance": 4.0}
+    spread = 0.1
+
+    def start(self) -> tuple[Positions, Velocities]:
+        noise = self.np_random.standard_normal(self.model.nv)
+        return self._uniform(self.init_qpos, self.spread), self.init_qvel + self.spread * noise
+
+
 def _modes(frames_per_second: int) -> dict[str, Any]:
     return {
         "render_modes": ["human", "rgb_array", "depth_array", "rgbd_tuple"],
@@ -85,38 +99,26 @@ def _modes(frames_per_second: int) -> dict[str, Any]:
     }
 
 
-class Ant(MujocoTask):
+class Ant(Runner):
     """r = ẋ − 3(z − 0.57)² − 0.1‖a‖² + 1, ẋ = s[13] and z = s[0]; 27 observations, no contact forces."""
 
     metadata = _modes(20)
     model_file = "ant.xml"
-    frame_skip_ = 5
-    camera: ClassVar = {"distance": 4.0}
     hidden = 2
 
     def task_reward(self, s: Observation, a: Action) -> float:
         return float(s[13] - 3.0 * (s[0] - 0.57) ** 2 - 0.1 * np.sum(a**2) + 1.0)
 
-    def start(self) -> tuple[Positions, Velocities]:
-        noise = self.np_random.standard_normal(self.model.nv)
-        return self._uniform(self.init_qpos, 0.1), self.init_qvel + 0.1 * noise
 
-
-class HalfCheetah(MujocoTask):
+class HalfCheetah(Runner):
     """r = ẋ − 0.1‖a‖², ẋ = s[8]; 17 observations."""
 
     metadata = _modes(20)
     model_file = "half_cheetah.xml"
-    frame_skip_ = 5
-    camera: ClassVar = {"distance": 4.0}
     hidden = 1
 
     def task_reward(self, s: Observation, a: Action) -> float:
         return float(s[8] - 0.1 * np.sum(a**2))
-
-    def start(self) -> tuple[Positions, Velocities]:
-        noise = self.np_random.standard_normal(self.model.nv)
-        return self._uniform(self.init_qpos, 0.1), self.init_qvel + 0.1 * noise
 
 
 class Hopper(MujocoTask):
@@ -131,13 +133,11 @@ class Hopper(MujocoTask):
         "lookat": np.array((0.0, 0.0, 1.15)),
         "elevation": -20.0,
     }
+    spread = 0.005
     hidden = 1
 
     def task_reward(self, s: Observation, a: Action) -> float:
         return float(s[5] - 3.0 * (s[0] - 1.3) ** 2 - 0.1 * np.sum(a**2) + 1.0)
-
-    def start(self) -> tuple[Positions, Velocities]:
-        return self._uniform(self.init_qpos, 0.005), self._uniform(self.init_qvel, 0.005)
 
 
 class InvertedPendulum(MujocoTask):
@@ -147,12 +147,10 @@ class InvertedPendulum(MujocoTask):
     model_file = "inverted_pendulum.xml"
     frame_skip_ = 2
     camera: ClassVar = {"trackbodyid": 0, "distance": 2.04}
+    spread = 0.01
 
     def task_reward(self, s: Observation, a: Action) -> float:
         return float(-(s[1] ** 2))
-
-    def start(self) -> tuple[Positions, Velocities]:
-        return self._uniform(self.init_qpos, 0.01), self._uniform(self.init_qvel, 0.01)
 
 
 class Reacher(MujocoTask):

@@ -15,35 +15,27 @@ from optac.registry import imported
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """One of the six tasks: where its class is, how long an episode lasts, and one line about it."""
+    """One of the six tasks: the module and class here, how long an episode lasts, and one line about it."""
 
-    entry_point: str
+    place: str
     episode_steps: int
     summary: str
 
 
 TASKS = {
     "optac/Ant-v0": TaskEntry(
-        "optac.environments.mujoco_tasks:Ant",
-        1000,
-        "run forward on four legs; falling does not end the episode",
+        "mujoco_tasks:Ant", 1000, "run forward on four legs; falling does not end the episode"
     ),
-    "optac/HalfCheetah-v0": TaskEntry(
-        "optac.environments.mujoco_tasks:HalfCheetah", 1000, "run forward on two legs"
-    ),
+    "optac/HalfCheetah-v0": TaskEntry("mujoco_tasks:HalfCheetah", 1000, "run forward on two legs"),
     "optac/Hopper-v0": TaskEntry(
-        "optac.environments.mujoco_tasks:Hopper",
-        1000,
-        "hop forward on one leg; falling does not end the episode",
+        "mujoco_tasks:Hopper", 1000, "hop forward on one leg; falling does not end the episode"
     ),
     "optac/Reacher-v0": TaskEntry(
-        "optac.environments.mujoco_tasks:Reacher", 50, "bring a two-link arm's fingertip to a random target"
+        "mujoco_tasks:Reacher", 50, "bring a two-link arm's fingertip to a random target"
     ),
-    "optac/InvertedPendulum-v0": TaskEntry(
-        "optac.environments.mujoco_tasks:InvertedPendulum", 100, "balance a pole on a cart"
-    ),
+    "optac/InvertedPendulum-v0": TaskEntry("mujoco_tasks:InvertedPendulum", 100, "balance a pole on a cart"),
     "optac/Pendulum-v0": TaskEntry(
-        "optac.environments.pendulum:Pendulum", 200, "bring a swinging pendulum to rest, hanging down"
+        "pendulum:Pendulum", 200, "bring a swinging pendulum to rest, hanging down"
     ),
 }
 
@@ -58,7 +50,8 @@ def register_tasks() -> None:
     """Make the six ids known to Gymnasium; doing it again changes nothing."""
     for name, task in TASKS.items():
         if name not in gymnasium.registry:
-            gymnasium.register(name, entry_point=task.entry_point, max_episode_steps=task.episode_steps)
+            entry_point = f"optac.environments.{task.place}"
+            gymnasium.register(name, entry_point=entry_point, max_episode_steps=task.episode_steps)
 
 
 def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
