@@ -131,11 +131,8 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         covered = elliptical_planner(
             model, h, handle.initial, beta=settings.beta, cap=settings.planner_cap, rng=rng
         )
-        bill, planner_steps, capped = (
-            bill + covered.bill,
-            planner_steps + covered.steps,
-            capped or covered.capped,
-        )
+        bill, planner_steps = bill + covered.bill, planner_steps + covered.steps
+        capped = capped or covered.capped
         cover.append(uniform_after(covered.policies, h))
     info = Info(float(model.log_likelihood.sum()), planner_steps, capped)
     return State(cover=tuple(cover), counts=counts, model=model, bill=bill), info

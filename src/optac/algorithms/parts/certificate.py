@@ -11,6 +11,7 @@ with high probability; the practical α does not, and then it holds often: the d
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -47,11 +48,10 @@ def certify(
     for h in reversed(range(horizon)):
         q_values = rewards[h] + margin[h] + model.phi[h] @ (model.mu[h] @ optimistic)
         optimistic = np.minimum(q_values, ceiling[h]).max(axis=-1)
-    pessimistic = [
-        value
-        for batch in _batches(members)
-        for value in _pessimistic_values(model, rewards - margin, initial, batch)
-    ]
+    pessimistic: list[float] = []
+    rest = iter(members)
+    while batch := list(islice(rest, BATCH)):
+        pessimistic.extend(_pessimistic_values(model, rewards - margin, initial, np.stack(batch)))
     bound = float(initial @ optimistic - np.mean(pessimistic))
     count = len(pessimistic)
     bill = Bill(SL=horizon + count, PE=count, PP=1, accuracy=0.0)
@@ -74,14 +74,3 @@ def _pessimistic_values(
         q_values = rewards[h][:, :, None] + continuation.reshape(states, actions, members)
         values = np.einsum("msa,sam->sm", policies[:, h], np.maximum(q_values, 0.0))
     return np.asarray(initial @ values)
-
-
-def _batches(members: Iterable[Probabilities]) -> Iterable[np.ndarray]:
-    batch: list[Probabilities] = []
-    for member in members:
-        batch.append(member)
-        if len(batch) == BATCH:
-            yield np.stack(batch)
-            batch = []
-    if batch:
-        yield np.stack(batch)
