@@ -19,14 +19,17 @@ from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.networks import MLP, towards
 from optac.agents.settings import AgentSettings
 
+Scalar = Float[Array, ""]
+Column = Float[Array, " batch"]
 Batch = Float[Array, "batch _"]
+Values = Float[Array, "critic batch"]
 
 
 class Views(NamedTuple):
     """Inputs of the networks: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
 
     critic: Callable[[Batch, Batch], Batch]
-    head: Callable[[MLP, Batch], Float[Array, "critic batch"]]
+    head: Callable[[MLP, Batch], Values]
     actor: Callable[[Batch], Batch] = lambda obs: obs
 
 
@@ -53,7 +56,7 @@ class SoftState(eqx.Module):
     actor: MLP
     critic: MLP
     target_critic: MLP
-    log_temperature: Float[Array, ""]
+    log_temperature: Scalar
     actor_optimiser: optax.OptState
     critic_optimiser: optax.OptState
     temperature_optimiser: optax.OptState
@@ -97,7 +100,7 @@ def soft_update(
     batch: Transitions,
     views: Views,
     *,
-    reward: Float[Array, " batch"] | None = None,
+    reward: Column | None = None,
     x: Batch | None = None,
 ) -> tuple[State, SoftInfo]:
     """One step of critics, target, actor and temperature.
@@ -119,25 +122,19 @@ def critic_step(
     state: State,
     batch: Transitions,
     views: Views,
-    reward: Float[Array, " batch"],
+    reward: Column,
     x: Batch,
     *,
     key: PRNGKeyArray,
-) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
+) -> tuple[State, Scalar, Scalar]:
     """One step of the critics, and of their target where it is due; their loss and mean value."""
-    next_action, next_log_probability = squashed_gaussian.sample(
-        state.actor, views.actor(batch.next_obs), key=key
-    )
-    target = soft_target(
-        reward,
-        batch.terminated,
-        views.head(state.target_critic, views.critic(batch.next_obs, next_action)),
-        next_log_probability,
-        jnp.exp(state.log_temperature),
-        discount=settings.discount,
-    )
+    seen = views.actor(batch.next_obs)
+    next_action, next_log_probability = squashed_gaussian.sample(state.actor, seen, key=key)
+    values = views.head(state.target_critic, views.critic(batch.next_obs, next_action))
+    temperature, ended = jnp.exp(state.log_temperature), batch.terminated
+    target = soft_target(reward, ended, values, next_log_probability, temperature, discount=settings.discount)
 
-    def of_critic(critic: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
         values = views.head(critic, x)
         return critic_loss(values, target), jnp.mean(values)
 
@@ -157,12 +154,12 @@ def critic_step(
 
 def actor_step(
     settings: AgentSettings, state: State, batch: Transitions, views: Views, *, key: PRNGKeyArray
-) -> tuple[State, Float[Array, ""], Float[Array, ""]]:
+) -> tuple[State, Scalar, Scalar]:
     """One step of actor and temperature; the actor's loss and entropy."""
     temperature = jnp.exp(state.log_temperature)
     rate = settings.learning_rate
 
-    def of_actor(actor: MLP) -> tuple[Float[Array, ""], Float[Array, " batch"]]:
+    def of_actor(actor: MLP) -> tuple[Scalar, Column]:
         action, log_probability = squashed_gaussian.sample(actor, views.actor(batch.obs), key=key)
         values = views.head(state.critic, views.critic(batch.obs, action))
         return actor_loss(values, log_probability, temperature), log_probability
@@ -201,29 +198,25 @@ def soft_policy(settings: AgentSettings, state: SoftState, statistics: object) -
 
 
 def soft_target(
-    reward: Float[Array, " batch"],
-    terminated: Float[Array, " batch"],
-    next_values: Float[Array, "critic batch"],
-    next_log_probability: Float[Array, " batch"],
-    temperature: Float[Array, ""],
+    reward: Column,
+    terminated: Column,
+    values: Values,
+    log_probability: Column,
+    temperature: Scalar,
     *,
     discount: float,
-) -> Float[Array, " batch"]:
+) -> Column:
     """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant."""
-    soft_value = jnp.min(next_values, axis=0) - temperature * next_log_probability
+    soft_value = jnp.min(values, axis=0) - temperature * log_probability
     return jax.lax.stop_gradient(reward + discount * (1 - terminated) * soft_value)
 
 
-def critic_loss(values: Float[Array, "critic batch"], target: Float[Array, " batch"]) -> Float[Array, ""]:
+def critic_loss(values: Values, target: Column) -> Scalar:
     """Σ_c E[(Q_c(s, a) − y)²]."""
     return jnp.sum(jnp.mean((values - target[None]) ** 2, axis=1))
 
 
-def actor_loss(
-    values: Float[Array, "critic batch"],
-    log_probability: Float[Array, " batch"],
-    temperature: Float[Array, ""],
-) -> Float[Array, ""]:
+def actor_loss(values: Values, log_probability: Column, temperature: Scalar) -> Scalar:
     """E[α log π(a | s) − min_c Q_c(s, a)], a drawn from π."""
     return jnp.mean(temperature * log_probability - jnp.min(values, axis=0))
 
@@ -233,9 +226,7 @@ def target_entropy(chosen: float | None, act: int) -> float:
     return -float(act) if chosen is None else chosen
 
 
-def temperature_loss(
-    log_temperature: Float[Array, ""], log_probability: Float[Array, " batch"], entropy_wanted: float
-) -> Float[Array, ""]:
+def temperature_loss(log_temperature: Scalar, log_probability: Column, entropy_wanted: float) -> Scalar:
     """E[α(−log π(a | s) − H)]: raises α where the policy's entropy is below H."""
     entropy = jax.lax.stop_gradient(-log_probability)
     return jnp.exp(log_temperature) * jnp.mean(entropy - entropy_wanted)

@@ -4,7 +4,6 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,16 +33,16 @@ class Episodes:
     total_return: float = 0.0
     length: int = 0
     finished: int = 0
-    returns: deque[float] = field(default_factory=lambda: deque(maxlen=_EPISODES_REMEMBERED))
-    lengths: deque[int] = field(default_factory=lambda: deque(maxlen=_EPISODES_REMEMBERED))
+    returns: list[float] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
 
     def step(self, reward: float, ended: bool) -> None:
         """Count one step."""
         self.total_return += reward
         self.length += 1
         if ended:
-            self.returns.append(self.total_return)
-            self.lengths.append(self.length)
+            self.returns = [*self.returns, self.total_return][-_EPISODES_REMEMBERED:]
+            self.lengths = [*self.lengths, self.length][-_EPISODES_REMEMBERED:]
             self.finished += 1
             self.total_return, self.length = 0.0, 0
 

@@ -25,10 +25,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
     """All of `learner` but its replay rows. An environment that can't be written down is left out."""
     arrays = {f"agent/{name}": array for name, array in state_arrays(learner.state).items()}
     arrays["observation"] = learner.observation
-    for name in _MOMENTS:
-        moments: RunningMoments = getattr(learner, name)
-        arrays |= {f"{name}/mean": moments.mean, f"{name}/squares": moments.squares}
-    episodes = asdict(learner.episodes)
+    arrays |= _moment_arrays(learner)
     meta = {
         "agent": learner.chosen.record.name,
         "settings": asdict(learner.chosen.settings),
@@ -37,7 +34,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "replay_added": learner.replay.added,
         "generator": learner.generator.bit_generator.state,
         "moments_count": learner.next_obs_moments.count,
-        "episodes": {**episodes, "returns": list(episodes["returns"]), "lengths": list(episodes["lengths"])},
+        "episodes": asdict(learner.episodes),
         "info_sums": learner.info_sums,
         "info_count": learner.info_count,
         "environment": None,
@@ -63,9 +60,7 @@ def restore(
     template = chosen.init(obs, act, key=jax.random.key(seed))
     generator = np.random.default_rng(0)
     generator.bit_generator.state = meta["generator"]
-    episodes = Episodes(**{k: v for k, v in meta["episodes"].items() if k not in ("returns", "lengths")})
-    episodes.returns.extend(meta["episodes"]["returns"])
-    episodes.lengths.extend(meta["episodes"]["lengths"])
+    episodes = Episodes(**meta["episodes"])
     timeout = chosen.settings.step_timeout
     first = restarted(env, step, timeout, seed=stream_seed(seed, "environment", step))
     fresh_observation = checked_observation(first, observations.shape, step)
@@ -121,16 +116,20 @@ def restored_state(template: State, arrays: Mapping[str, np.ndarray]) -> State:
 
 def parameters_sha256(learner: Learner) -> str:
     """A hash of every trained array: networks, targets, φ, M, temperature, optimisers, Λ and normalisers."""
-    arrays = state_arrays(learner.state)
-    for name in _MOMENTS:
-        moments: RunningMoments = getattr(learner, name)
-        arrays |= {f"{name}/mean": moments.mean, f"{name}/squares": moments.squares}
+    arrays = state_arrays(learner.state) | _moment_arrays(learner)
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype} {array.shape}\n".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+def _moment_arrays(learner: Learner) -> Arrays:
+    moments: dict[str, RunningMoments] = {name: getattr(learner, name) for name in _MOMENTS}
+    return {
+        f"{name}/{part}": getattr(of, part) for name, of in moments.items() for part in ("mean", "squares")
+    }
 
 
 def _plain(leaf: jax.Array) -> jax.Array:
