@@ -40,17 +40,20 @@ def compete(name: str, environment: str, warm_up: int) -> None:
 
 def _agent(name: str, environment: str, warm_up: int) -> Any:
     from optac.agents import Agent
+    from optac.agents.record import record_of
 
-    settings = {
+    if name not in AGENTS:
+        raise unknown_name("agent", name, AGENTS)
+    wanted = {
         "learning_starts": warm_up - UPDATES_BEFORE_TIMING,
         "batch_size": BATCH,
         "width": WIDTH,
         "eval_every": 0,
+        "feature_steps": 1,
+        "feature_width": WIDTH,
     }
-    if name not in AGENTS:
-        raise unknown_name("agent", name, AGENTS)
-    features = {} if name == "sac" else {"feature_steps": 1, "feature_width": WIDTH}
-    return Agent(environment, agent=name, **settings, **features)
+    known = {setting for setting, _, _ in record_of(name).settings.described()}
+    return Agent(environment, agent=name, **{k: v for k, v in wanted.items() if k in known})
 
 
 def _flops_per_update(learner: Any) -> int:
