@@ -15,6 +15,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     add_everywhere(parser, out="a run is resumed in its own folder, no other")
     add_run_folder(parser)
+    parser.add_argument(
+        "--steps", type=int, metavar="N", help="go on to N steps, more than the training was asked for before"
+    )
     add_running(parser)
 
 
@@ -33,12 +36,17 @@ def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
     limit_threads(arguments.threads)
     resume = kind.resume()
     return run_training(
-        arguments, lambda **watching: resume(arguments.run_folder, on_notice=notice, **watching)
+        arguments,
+        lambda **watching: resume(arguments.run_folder, on_notice=notice, steps=arguments.steps, **watching),
     )
 
 
 def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
     """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
+    if arguments.steps is not None:
+        raise InvalidInput(
+            f"--steps {arguments.steps}: {arguments.run_folder} is a solve, which has no steps"
+        )
     said = {**kind.resume()(arguments.run_folder), "out": str(arguments.run_folder)}
     answer(arguments, said, lambda: print(f"{arguments.run_folder} is finished; see result.json there"))
     return 0

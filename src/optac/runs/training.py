@@ -14,6 +14,7 @@ from optac.agents.training.learner import Learner
 from optac.agents.training.store import ResumeWarning, learner_of
 from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
+from optac.runs.continuing import refuse_another, with_more_steps
 from optac.runs.folder import RunFolder
 from optac.runs.kinds import TRAIN
 from optac.runs.lease import Claim
@@ -52,19 +53,28 @@ def resume(
     path: Path | str,
     *,
     on_notice: Notice = lambda text: None,
+    steps: int | None = None,
     claim: Claim | None = None,
     **watching: Any,
 ) -> TrainingResult:
     """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
 
-    In a sweep, `claim` is the attempt that the launcher asks for.
+    With `steps`, more than it was asked for before, it goes on to there and ends, to the bit, as a run that was asked
+    for as many at once. In a sweep, `claim` is the attempt that the launcher asks for.
     """
     folder = RunFolder.open(path, claim)
     config = TRAIN.config_of(folder)
     with folder:
         found = _newest(folder, on_notice)
-        _refuse_another(folder, config, found)
-        if folder.is_finished:
+        refuse_another(folder, config, found)
+        if steps is not None and steps != config["steps"]:
+            if found is None and folder.is_finished:
+                raise InvalidInput(
+                    f"{folder.path} has no checkpoint to go on from: it is the record of a run"
+                )
+            config = with_more_steps(folder, config, steps)
+            found = _newest(folder, on_notice)
+        elif folder.is_finished:
             if found is None:
                 again = config.get("command", "optac train makes it again")
                 raise InvalidInput(
@@ -101,27 +111,13 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
     folder = RunFolder.open(path)
     config = TRAIN.config_of(folder)
     found = _newest(folder, on_notice)
+    refuse_another(folder, config, found)
     if found is None:
         raise RunFailed(
             f"{folder.path} has not saved a checkpoint yet; let it train to its first, or `optac resume` it where it "
             "was stopped"
         )
     return folder, config, _learner(config, found)
-
-
-def _refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint | None) -> None:
-    """Refuse to continue with another agent, seed or setting than the checkpoint was made with."""
-    if found is None:
-        return
-    with checkpoint.read_as_ours(found):
-        then = {"agent": found.meta["agent"], "seed": found.meta["seed"], **found.meta["settings"]}
-    now = {"agent": record_of(config["agent"]).name, "seed": config["seed"], **config["settings"]}
-    for name in then.keys() & now.keys():
-        if then[name] != now[name]:
-            raise RunFailed(
-                f"{folder.config_path} says {name}={now[name]!r}, but the run was saved with {then[name]!r}; "
-                "put it back, or start another run with `optac train`"
-            )
 
 
 def _chosen(config: Mapping[str, Any]) -> CompiledAgent:

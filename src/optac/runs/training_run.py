@@ -18,6 +18,7 @@ from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.errors import Terminated
+from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
 from optac.runs.provenance import made_by
@@ -38,7 +39,7 @@ def run(
     tensorboard: bool = False,
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0."""
-    store, total = CheckpointStore(folder.checkpoints), config["steps"]
+    store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
     with closing(env), at_work(folder), _signals() as caught:
         if found is None:
             folder.note_beginning()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from optac.agents.settings import AgentSettings
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.evaluation import evaluate
 from optac.agents.training.learner import Learner
@@ -47,6 +48,14 @@ def train(
             on_checkpoint()
         on_block(learner.step)
     return True
+
+
+def ends_like_a_longer_run(settings: AgentSettings, total: int) -> bool:
+    """Whether a run of `total` steps is, at its end, where one that goes further is at that step."""
+    before = total - settings.updates_per_dispatch
+    evaluated = settings.eval_every > 0 and _due(settings.eval_every, before, total)
+    row = evaluated or (settings.eval_every == 0 and _due(settings.log_every, before, total))
+    return total % settings.updates_per_dispatch == 0 and row
 
 
 def _due(every: int, before: int, now: int) -> bool:

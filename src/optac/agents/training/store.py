@@ -27,6 +27,8 @@ class CheckpointStore:
     """The checkpoints of one run and the pieces of replay they share."""
 
     parent: Path
+    config: Mapping[str, Any]
+    """kept in every checkpoint: what the run was asked to do"""
     pieces: list[Piece] = field(default_factory=list)
     saved_step: int | None = None
 
@@ -44,7 +46,7 @@ class CheckpointStore:
         arrays, meta = snapshot.take(learner)
         path = checkpoint.checkpoint_path(self.parent, learner.step)
         check()
-        checkpoint.save(path, arrays, meta, self.pieces)
+        checkpoint.save(path, arrays, {**meta, "config": self.config}, self.pieces)
         self.saved_step = learner.step
         check()
         checkpoint.prune(self.parent)

@@ -1,0 +1,112 @@
+"""A run is the one that config.json described when it was saved; more steps, asked for openly, change nothing."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import probe_environments  # noqa: F401  (registers its environments)
+import pytest
+
+from optac.cli import main
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.folder import RunFolder
+from optac.runs.training import evaluate, resume, train
+
+SETTINGS = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 20,
+    "eval_every": 40,
+    "eval_episodes": 1,
+    "log_every": 20,
+    "checkpoint_every": 30,
+}
+ABSENT = "absent"
+
+
+def trained(out: Path, steps: int) -> Any:
+    return train("probe/Drifting-v0", "sac", steps=steps, seed=1, settings=SETTINGS, out=out)
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "time/fps"} for row in RunFolder.open(path).rows()]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("configuration") / "run"
+    trained(path, 80)
+    return path
+
+
+CHANGES: dict[str, tuple[str, Any, str]] = {
+    "a setting removed": (
+        "settings.batch_size",
+        ABSENT,
+        "says no settings.batch_size.*saved with batch_size=8",
+    ),
+    "a setting added": ("settings.new", 3, "says new=3.*saved with no settings.new"),
+    "a setting changed": ("settings.batch_size", 9, "says batch_size=9.*saved with batch_size=8"),
+    "how often it logs": ("settings.log_every", 10, "says log_every=10.*saved with log_every=20"),
+    "the agent": ("agent", "crffsac", "says agent='crffsac'.*saved with agent='sac'"),
+    "the environment": ("environment", "Pendulum-v1", "says environment='Pendulum-v1'.*probe/Drifting-v0"),
+    "the seed": ("seed", 2, "says seed=2.*saved with seed=1"),
+    "the steps": ("steps", 120, "says steps=120.*saved with steps=80.*resume DIR --steps N"),
+    "a key added": ("extra", True, "says extra=True.*saved with no extra"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_changed_configuration_is_refused_with_both_values(
+    case: str, finished: Path, tmp_path: Path
+) -> None:
+    place, value, said = CHANGES[case]
+    shutil.copytree(finished, tmp_path / "run")
+    file = tmp_path / "run" / "config.json"
+    config = json.loads(file.read_text())
+    *inside, name = place.split(".")
+    table = config[inside[0]] if inside else config
+    table.pop(name, None)
+    if value != ABSENT:
+        table[name] = value
+    file.write_text(json.dumps(config))
+    before = {path: path.read_bytes() for path in (tmp_path / "run" / "checkpoints").rglob("*.json")}
+    for use in (resume, evaluate):
+        with pytest.raises(RunFailed, match=said):
+            use(tmp_path / "run")
+    assert before == {path: path.read_bytes() for path in (tmp_path / "run" / "checkpoints").rglob("*.json")}
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [(80, 160), (47, 160), (100, 160), (25, 160)],
+    ids=["on the way", "a block cut short", "no evaluation due", "before the first checkpoint"],
+)
+def test_more_steps_end_as_a_run_that_was_asked_for_them_at_once(
+    first: int, then: int, tmp_path: Path
+) -> None:
+    at_once = trained(tmp_path / "at once", then)
+    trained(tmp_path / "run", first)
+    longer = resume(tmp_path / "run", steps=then)
+    assert longer.exact and longer.parameters_sha256 == at_once.parameters_sha256
+    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "at once")
+    config = RunFolder.open(tmp_path / "run").config
+    assert (config["steps"], config["steps_asked"]) == (then, [first, then])
+    again = resume(tmp_path / "run")
+    assert again.exact and again.steps == then and again.parameters_sha256 == at_once.parameters_sha256
+
+
+def test_fewer_steps_and_the_same_steps_leave_a_finished_run_alone(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    before = (tmp_path / "run" / "config.json").read_text()
+    assert resume(tmp_path / "run", steps=80).steps == 80
+    with pytest.raises(InvalidInput, match="asked for 80 steps; give a number above"):
+        resume(tmp_path / "run", steps=70)
+    assert (tmp_path / "run" / "config.json").read_text() == before
+
+
+def test_a_solve_has_no_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    RunFolder.create(tmp_path / "run", {"kind": "solve"})
+    assert main(["resume", str(tmp_path / "run"), "--steps", "7"]) == 2
+    assert "is a solve, which has no steps" in capsys.readouterr().err
