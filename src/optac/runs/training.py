@@ -110,7 +110,7 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
     """A run's learner at its newest sound checkpoint, to look at; nothing in the folder is touched."""
     folder = RunFolder.open(path)
     config = TRAIN.config_of(folder)
-    found = _newest(folder, on_notice)
+    found = _newest(folder, on_notice, replay=False)
     refuse_another(folder, config, found)
     if found is None:
         raise RunFailed(
@@ -131,13 +131,14 @@ def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
         return learner_of(found, _chosen(config), make(config["environment"]))
 
 
-def _newest(folder: RunFolder, on_notice: Notice) -> Checkpoint | None:
+def _newest(folder: RunFolder, on_notice: Notice, *, replay: bool = True) -> Checkpoint | None:
     """The newest sound checkpoint, with a notice for each damaged one; None where none was ever saved."""
-    found, damage = checkpoint.newest_sound(folder.checkpoints)
+    found, damage = checkpoint.newest_sound(folder.checkpoints, replay=replay)
     if found is None and damage:
         raise RunFailed(
             f"no sound checkpoint is left in {folder.checkpoints}; start the run anew. {damage[0]}"
         )
     for error in damage:
-        on_notice(f"{error}; using the one before it")
+        then = "its rows are dropped" if found is not None and found.damaged else "using the one before it"
+        on_notice(f"{error}; {then}")
     return found

@@ -11,8 +11,8 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,12 +46,16 @@ _LEFTOVER: Final = re.compile(r"ckpt_\d{12}\.(tmp|replaced|removed)")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A verified checkpoint: where it is, its JSON and its replay pieces; arrays are read on demand."""
+    """A verified checkpoint: where it is, its JSON and its replay pieces; arrays are read on demand.
+
+    `damaged` are pieces that it names and that are not what was written: `rows` leaves them out.
+    """
 
     path: Path
     meta: dict[str, Any]
     pieces: tuple[Piece, ...]
     pieces_folder: Path
+    damaged: tuple[Piece, ...] = ()
 
     def arrays(self) -> Arrays:
         """Every array of the checkpoint."""
@@ -60,6 +64,8 @@ class Checkpoint:
     def rows(self) -> Iterator[tuple[Piece, Arrays]]:
         """The replay, piece by piece in order."""
         for piece in self.pieces:
+            if piece in self.damaged:
+                continue
             yield piece, read_arrays(self.pieces_folder / piece.name)
 
 
@@ -96,10 +102,11 @@ def save(
         ) from error
 
 
-def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
+def load(path: Path, pieces_folder: Path | None = None, *, replay: bool = True) -> Checkpoint:
     """The checkpoint at `path` after every byte of it has been compared with its manifest.
 
-    Where a kill fell while it was being replaced, it is the one from before.
+    Without `replay` the pieces are neither looked at nor named: networks need none. Where a kill fell while it was
+    being replaced, it is the one from before.
     """
     if is_set_aside(path):
         path = _beside(path, "replaced")
@@ -114,10 +121,11 @@ def load(path: Path, pieces_folder: Path | None = None) -> Checkpoint:
         pieces = tuple(piece_of(entry) for entry in manifest["pieces"])
     except (KeyError, TypeError) as error:
         raise corrupt(path / _MANIFEST, f"it lacks {error}") from error
-    checks += [(folder / piece.name, piece.size, piece.sha256) for piece in pieces]
+    if replay:
+        checks += [(folder / piece.name, piece.size, piece.sha256) for piece in pieces]
     for file, size, sha256 in checks:
         verify(file, size, sha256)
-    return Checkpoint(path, read_json(path / _META), pieces, folder)
+    return Checkpoint(path, read_json(path / _META), pieces if replay else (), folder)
 
 
 def is_set_aside(path: Path) -> bool:
@@ -156,15 +164,37 @@ def listed(parent: Path) -> list[Path]:
     return sorted({p for p in (*parent.iterdir(), *replaced) if _NAME.fullmatch(p.name)}, reverse=True)
 
 
-def newest_sound(parent: Path) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
-    """The newest checkpoint that is what was written, and what is wrong with the newer ones."""
+def newest_sound(parent: Path, *, replay: bool = True) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
+    """The newest checkpoint that is what was written, and what is wrong with the newer ones.
+
+    Where each lacks a piece of its replay, it is the newest without the pieces that are damaged.
+    """
     damage: list[CheckpointCorrupt] = []
     for path in listed(parent):
         try:
-            return load(path, pieces_folder(parent)), damage
+            return load(path, pieces_folder(parent), replay=replay), damage
         except CheckpointCorrupt as error:
             damage.append(error)
+    for path in listed(parent) if replay else ():
+        with suppress(CheckpointCorrupt):
+            return _without_damaged_pieces(load(path, pieces_folder(parent), replay=False), damage)
     return None, damage
+
+
+def _without_damaged_pieces(
+    found: Checkpoint, damage: list[CheckpointCorrupt]
+) -> tuple[Checkpoint, list[CheckpointCorrupt]]:
+    """The checkpoint with the pieces that are sound, and what is wrong with the others."""
+    pieces = tuple(piece_of(entry) for entry in read_json(found.path / _MANIFEST)["pieces"])
+    damaged = []
+    for piece in pieces:
+        try:
+            verify(found.pieces_folder / piece.name, piece.size, piece.sha256)
+        except CheckpointCorrupt as error:
+            damaged.append(piece)
+            if str(error) not in map(str, damage):
+                damage.append(error)
+    return replace(found, pieces=pieces, damaged=tuple(damaged)), damage
 
 
 def prune(parent: Path) -> None:

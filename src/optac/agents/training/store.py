@@ -57,7 +57,9 @@ class CheckpointStore:
             if path.name > found.path.name:
                 checkpoint.remove(path)
         learner = learner_of(found, chosen, env)
-        self.pieces, self.saved_step = list(found.pieces), learner.step
+        # After a loss the rows that are left have new numbers, and none of them is on disk under its own.
+        self.pieces = [] if found.damaged else list(found.pieces)
+        self.saved_step = None if found.damaged else learner.step
         return learner
 
 
@@ -78,11 +80,15 @@ def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
     """
     with checkpoint.read_as_ours(found):
         replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
-        replay.added = int(found.meta["replay_added"]) if found.pieces else 0
+        replay.added = int(found.meta["replay_added"]) if found.pieces and not found.damaged else 0
         for piece, rows in found.rows():
-            replay.put(piece.start, Rows(*[rows[name] for name in Rows._fields]))
+            replay.put(
+                replay.added if found.damaged else piece.start, Rows(*[rows[name] for name in Rows._fields])
+            )
+            replay.added += len(rows["reward"]) if found.damaged else 0
         learner = snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
         reasons = list(_differences(found.meta, env))
+        reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
     for reason in reasons:
         warnings.warn(
             f"{reason}: the run goes on, but is no longer, to the bit, the one that was never disturbed",
