@@ -29,12 +29,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
-from optac.algorithms.loop.learnt import Learnt
 from optac.algorithms.parts.class_regression import fitted_q_iteration
 from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import learnt as learnt
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
-from optac.array_types import Counts, Phi
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
@@ -120,14 +119,12 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         uniform_steps=range(max(0, h - 2), h + 1),
         rng=rng,
     )
-    counts, features, chosen = state.learn(
-        played, tolerance=settings.tolerance, max_rounds=settings.max_rounds
-    )
+    explored, chosen = state.learn(played, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
     bill = state.bill + chosen.bill
     last_cover = handle.horizon - 5  # step h's cover serves step h + 3, and the last step explored is H − 2
     found, capped = _uniform(handle), False
     if h <= last_cover:
-        found, capped, planner_bill = _cover(settings, state.candidates, counts, features, h, handle, rng)
+        found, capped, planner_bill = _cover(settings, explored, h, handle, rng)
         bill = bill + planner_bill
     info = Info(
         layer=h,
@@ -137,41 +134,21 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         planner_steps=len(found) if h <= last_cover else 0,
         planner_capped=capped,
     )
-    cover = (*state.cover, uniform_after(found, h))
-    return replace(
-        state,
-        layer=h + 1,
-        finished=state.is_last,
-        counts=counts,
-        features=features,
-        cover=cover,
-        bill=bill,
-    ), info
-
-
-def learnt(settings: Settings, state: State) -> Learnt:
-    """Features, covers, and fitted Q-iteration on the data for any reward."""
-    return state.learnt()
+    return replace(explored, cover=(*state.cover, uniform_after(found, h)), bill=bill), info
 
 
 def _cover(
-    settings: Settings,
-    candidates: np.ndarray,
-    counts: Counts,
-    features: Phi,
-    h: int,
-    handle: Handle,
-    rng: np.random.Generator,
+    settings: Settings, explored: State, h: int, handle: Handle, rng: np.random.Generator
 ) -> tuple[Policies, bool, Bill]:
     """The elliptical planner with plans by fitted Q-iteration; the policies, whether the cap ended it, the bill."""
-    phi = features[h]
+    phi, counts = explored.features[h], explored.counts[: h + 1]
     gamma = np.eye(phi.shape[-1])
     found: list[np.ndarray] = []
     bill = Bill()
     while len(found) < settings.planner_cap:
         rewards = np.zeros((h + 1, handle.states, handle.actions))
         rewards[h] = np.einsum("sad,de,sae->sa", phi, np.linalg.inv(gamma), phi)
-        q_values, cost = fitted_q_iteration(candidates[:, : h + 1], counts[: h + 1], rewards)
+        q_values, cost = fitted_q_iteration(explored.candidates[:, : h + 1], counts, rewards)
         bill = bill + cost
         policy = uniform_policy(handle.horizon, handle.states, handle.actions)
         policy[: h + 1] = greedy(q_values, rng)

@@ -30,9 +30,9 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.algorithms.loop.handle import Handle, Sizes
-from optac.algorithms.loop.learnt import Learnt
 from optac.algorithms.parts.class_regression import class_regression
 from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import learnt as learnt
 from optac.algorithms.parts.policy_cover import play_cover, uniform_after
 from optac.algorithms.parts.robust_spanner import Spanner, robust_spanner
 from optac.algorithms.protocol import Traits
@@ -116,12 +116,10 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     if state.finished:
         return state, Info(h, 0.0, 0, False, 0, 0, False)
     played = play_cover(handle, (state.cover[h],), settings.samples, uniform_steps=(h,), rng=rng)
-    counts, features, chosen = state.learn(
-        played, tolerance=settings.tolerance, max_rounds=settings.max_rounds
-    )
+    explored, chosen = state.learn(played, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
     bill, cover, spanner = state.bill + chosen.bill, state.cover, None
     if h + 2 <= handle.horizon - 2:
-        spanner, spanner_bill = _span(settings, state, features[h], handle, rng)
+        spanner, spanner_bill = _span(settings, state, explored.features[h], handle, rng)
         bill = bill + spanner_bill
         cover = (*cover, uniform_after(np.stack(spanner.policies), h))
     info = Info(
@@ -133,20 +131,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         spanner_rank=spanner.effective_rank if spanner else 0,
         spanner_capped=spanner.capped if spanner else False,
     )
-    return replace(
-        state,
-        layer=h + 1,
-        finished=state.is_last,
-        counts=counts,
-        features=features,
-        cover=cover,
-        bill=bill,
-    ), info
-
-
-def learnt(settings: Settings, state: State) -> Learnt:
-    """Features, covers, and fitted Q-iteration on the covers' data for any reward."""
-    return state.learnt()
+    return replace(explored, cover=cover, bill=bill), info
 
 
 def _span(

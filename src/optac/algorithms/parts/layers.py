@@ -1,7 +1,7 @@
 """MOFFLE's and SpanRL's common loop: step after step, data from a cover of the step and a feature learnt from them."""
 
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -51,9 +51,12 @@ class LayerState(AlgorithmState):
         return cls(layer=0, counts=no_counts(handle), features=features, cover=cover, candidates=candidates)
 
     def learn(
-        self, played: Trajectories, *, tolerance: float, max_rounds: int
-    ) -> tuple[Counts, Phi, LearntFeature]:
-        """D_h, the step h transitions of `played`, and φ̂_h, the feature that the min-max regression finds on them."""
+        self: Layers, played: Trajectories, *, tolerance: float, max_rounds: int
+    ) -> tuple[Layers, LearntFeature]:
+        """The next step's state with D_h, the step h transitions of `played`, and with φ̂_h, found on them.
+
+        φ̂_h is the feature of the min-max regression.
+        """
         h, horizon = self.layer, len(self.counts)
         collected = np.zeros_like(self.counts)
         add_transitions(collected, played)
@@ -63,13 +66,10 @@ class LayerState(AlgorithmState):
         forms = explained_forms(self.candidates[:, h], self.candidates[:, next_step], counts[h])
         chosen = learn_feature(forms, tolerance=tolerance, max_rounds=max_rounds)
         features[h] = self.candidates[chosen.candidate, h]
-        return counts, features, chosen
+        finished = h + 1 >= horizon - 1  # no later step's transitions enter a value
+        return replace(self, layer=h + 1, finished=finished, counts=counts, features=features), chosen
 
-    @property
-    def is_last(self) -> bool:
-        """No later step's transitions enter a value."""
-        return self.layer + 1 >= len(self.counts) - 1
 
-    def learnt(self) -> Learnt:
-        """Features, covers, and fitted Q-iteration on the data for any reward."""
-        return learnt_data(self.candidates, self.counts, self.features, self.cover)
+def learnt(settings: Any, state: LayerState) -> Learnt:
+    """Features, covers, and fitted Q-iteration on the covers' data for any reward."""
+    return learnt_data(state.candidates, state.counts, state.features, state.cover)
