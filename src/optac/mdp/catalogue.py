@@ -23,7 +23,7 @@ class ProblemFamily(Protocol):
     default; `seed` draws the instance, and the same seed draws the same one."""
 
     def __call__(self, *, seed: int = 0) -> ExactProblem:
-        """The problem, usually a LowRankMDP, whose `name` and `parameters` say what it is."""
+        """The problem, usually a LowRankMDP; one without parameters is given its family's name and parameters."""
         ...
 
 
@@ -67,9 +67,10 @@ def _of_family(name: str, family: Any, given: Mapping[str, Any]) -> ProblemChoic
             f"{name} is not a family of problems; name a function that makes one, as package.module:function"
         )
     usual, read_ones = parameters_of(family), read_parameters(family, given, name)
+    parameters = {**usual, **read_ones}
     if "seed" in read_ones:
         read("seed", read_ones["seed"], int, least=0)
-    missing = [one for one, default in {**usual, **read_ones}.items() if default is inspect.Parameter.empty]
+    missing = [one for one, default in parameters.items() if default is inspect.Parameter.empty]
     if missing:
         raise InvalidInput(f"{name} needs {', '.join(missing)}; give {'it' if len(missing) == 1 else 'them'}")
 
@@ -77,9 +78,11 @@ def _of_family(name: str, family: Any, given: Mapping[str, Any]) -> ProblemChoic
         made = family(**read_ones)
         if not isinstance(made, ExactProblem):
             raise InvalidInput(f"{name} made {type(made).__name__}, which is no problem; return a LowRankMDP")
+        if not getattr(made, "parameters", None):  # it leaves to us to say what it is
+            made.name, made.parameters = name, parameters
         return made
 
-    return ProblemChoice(name, make, {**usual, **read_ones}, changed(read_ones, usual))
+    return ProblemChoice(name, make, parameters, changed(read_ones, usual))
 
 
 def _environment(name: str, given: Mapping[str, Any]) -> ProblemChoice:

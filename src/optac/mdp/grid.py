@@ -84,10 +84,6 @@ class GridPolicy(TabularPolicy):
         """The contents of a file of this policy: the table and the points it belongs to."""
         return {"probabilities": self.probabilities, "points": self.grid.points}
 
-    def sample(self, rng: np.random.Generator) -> "GridPolicy":
-        """The policy for one episode: itself."""
-        return self
-
 
 def interpolated_probabilities(
     table: Float[np.ndarray, "state action"], grid: Grid, states: Float[np.ndarray, "batch dim"]

@@ -31,8 +31,6 @@ def river_swim(*, horizon: int = 20, seed: int = 0) -> LowRankMDP:
     return _tabular(
         np.broadcast_to(transitions, (horizon, *transitions.shape)),
         np.broadcast_to(rewards, (horizon, *rewards.shape)),
-        name="river-swim",
-        parameters={"horizon": horizon, "seed": seed},
     )
 
 
@@ -55,26 +53,11 @@ def deep_sea(*, size: int = 10, stochastic: bool = False, seed: int = 0) -> LowR
     rewards = np.zeros((size, size, 2))
     rewards[row, column, 1 - right] = cost
     rewards[np.arange(size), size - 1, right[:, size - 1]] = 1.0
-    return _tabular(
-        transitions,
-        rewards,
-        name="deep-sea",
-        parameters={"size": size, "stochastic": stochastic, "seed": seed},
-        reward_offset=-cost,
-    )
+    return _tabular(transitions, rewards, reward_offset=-cost)
 
 
-def _tabular(
-    transitions: np.ndarray,
-    rewards: np.ndarray,
-    *,
-    name: str,
-    parameters: dict[str, int | bool],
-    reward_offset: float = 0.0,
-) -> LowRankMDP:
+def _tabular(transitions: np.ndarray, rewards: np.ndarray, reward_offset: float = 0.0) -> LowRankMDP:
     """φ = T(·|s,a) and μ = identity: every tabular MDP is low-rank with d = S."""
     horizon, states = transitions.shape[:2]
     identity = np.broadcast_to(np.eye(states), (horizon, states, states))
-    return LowRankMDP(
-        transitions, identity, rewards, name=name, parameters=parameters, reward_offset=reward_offset
-    )
+    return LowRankMDP(transitions, identity, rewards, reward_offset=reward_offset)

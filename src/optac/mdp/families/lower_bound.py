@@ -30,14 +30,7 @@ def lower_bound(
     rng = np.random.default_rng(seed)
     build = _bandit if horizon == 2 else _needle_in_a_tree
     transitions, rewards, initial = build(horizon, rank, actions, epsilon, rng)
-    return LowRankMDP(
-        transitions,
-        np.broadcast_to(np.eye(rank), (horizon, rank, rank)),
-        rewards,
-        initial,
-        name="lower-bound",
-        parameters={"horizon": horizon, "rank": rank, "actions": actions, "epsilon": epsilon, "seed": seed},
-    )
+    return LowRankMDP(transitions, np.broadcast_to(np.eye(rank), (horizon, rank, rank)), rewards, initial)
 
 
 def _bandit(

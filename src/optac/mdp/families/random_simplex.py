@@ -34,20 +34,7 @@ def random_simplex(
     rewards = np.zeros((horizon, states, actions))
     goal = _goal_states(mu[-2, rng.integers(rank)]) if horizon > 1 else np.array([0])
     rewards[-1, goal, rng.integers(actions, size=len(goal))] = 1.0
-    return LowRankMDP(
-        phi,
-        mu,
-        rewards,
-        name="random-simplex",
-        parameters={
-            "states": states,
-            "actions": actions,
-            "horizon": horizon,
-            "rank": rank,
-            "concentration": concentration,
-            "seed": seed,
-        },
-    )
+    return LowRankMDP(phi, mu, rewards)
 
 
 def _goal_states(factor: np.ndarray) -> np.ndarray:

@@ -74,10 +74,9 @@ class SmoothWalk(ExactProblem):
         actions: int,
         slip: float = 0.0,
         cells: int | None = None,
-        parameters: dict[str, Any] | None = None,
     ) -> None:
         self.name = "smooth-walk"
-        self.parameters = parameters or {}
+        self.parameters = {}
         self.theta, self.noise, self.dim, self.slip = theta, noise, dim, slip
         self.drift = Drift(dim, actions)
         self.grid = Grid(dim, cells or CELLS[dim])
@@ -227,14 +226,6 @@ def smooth_walk(
         dim=dim,
         actions=actions,
         slip=misspecification / noise.peak,
-        parameters={
-            "dim": dim,
-            "horizon": horizon,
-            "actions": actions,
-            "kernel": kernel,
-            "misspecification": misspecification,
-            "seed": seed,
-        },
     )
 
 
