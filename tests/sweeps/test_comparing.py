@@ -132,7 +132,7 @@ def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys)
 def test_algorithm_that_refuses_the_problem_is_left_out_unless_asked_for() -> None:
     unreachable = {"horizon": 6, "rank": 6}
     everyone = prepared_comparison("lower-bound", unreachable)
-    assert "moffle" not in everyone.algorithms and "η_min" in everyone.left_out["moffle"]
+    assert "moffle" not in everyone.solves and "η_min" in everyone.left_out["moffle"]
     with pytest.raises(InvalidInput, match="η_min"):
         prepared_comparison("lower-bound", unreachable, ["moffle"])
 

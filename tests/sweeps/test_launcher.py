@@ -173,7 +173,7 @@ def test_nothing_is_started_that_cannot_end_in_the_time_left() -> None:
     assert [run.attempts for run in runs.values()] == [0, 0, 0, 0]
     assert {run.state for run in swept(sweep, LocalExecutor(2), minutes=11).values()} == {"finished"}
     for wrong in (-5, float("nan")):
-        with pytest.raises(InvalidInput, match="minutes must be at least 0"):
+        with pytest.raises(InvalidInput, match="minutes must be a finite number, at least 0"):
             swept(sweep, minutes=wrong)
 
 

@@ -42,9 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
         preset=arguments.preset or "practical",
         settings=assignments(arguments.settings, "setting"),
     )
-    with progress(
-        "compare", len(comparison.algorithms) * comparison.seeds, quiet=is_quiet(arguments)
-    ) as advance:
+    total = len(comparison.solves) * comparison.seeds
+    with progress("compare", total, quiet=is_quiet(arguments)) as advance:
         jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
         rows, path = run_compare(comparison, arguments.out, jobs=jobs, progress=advance)
     title = repr(comparison.problem)[1:-1]

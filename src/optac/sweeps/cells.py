@@ -18,12 +18,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from optac.errors import InvalidInput
 from optac.registry import add_paths, paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.runs.provenance import source_commit
 from optac.runs.running import at_work
+from optac.settings import read
 from optac.sweeps.launcher_watch import end_with
 
 
@@ -60,8 +60,7 @@ def run_study(
 
     After `minutes` no cell is started any more, and only the rows there are come back.
     """
-    if jobs < 1:
-        raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
+    read("jobs", jobs, int, least=1)
     commit = source_commit()
     with RunFolder.open_or_create(path, {**config, "commit": commit, "path": paths()}) as folder:
         folder.cut(lambda row: True)

@@ -36,11 +36,6 @@ class Comparison:
     left_out: Mapping[str, str]
 
     @property
-    def algorithms(self) -> tuple[str, ...]:
-        """The algorithms that are compared."""
-        return tuple(self.solves)
-
-    @property
     def id(self) -> str:
         """Its readable name: the same comparison, however written, has the same, and so resumes where it stopped."""
         determining = {"solves": sorted(solve.id for solve in self.solves.values()), "epsilon": self.epsilon}

@@ -24,14 +24,10 @@ from optac.runs.kinds import KINDS
 from optac.runs.lease import holder, newest_attempt
 from optac.runs.lock import Lock
 from optac.runs.provenance import all_versions
+from optac.settings import read
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
-from optac.sweeps.standing import (
-    SWEEP_FILE,
-    SweepStanding,
-    run_standing,
-    sweep_run_ids,
-)
+from optac.sweeps.standing import SWEEP_FILE, SweepStanding, run_standing, sweep_run_ids
 from optac.sweeps.worker import Outcome, Task
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -100,10 +96,8 @@ def run_sweep(
     `measured`) say cannot end in time, and what still runs when time is up is saved and stopped.
     """
     with contextlib.closing(executor):
-        if retries < 0:
-            raise InvalidInput(f"retries={retries} is not valid; retries must be at least 0")
-        if minutes is not None and not 0 <= minutes < float("inf"):
-            raise InvalidInput(f"minutes={minutes} is not valid; minutes must be at least 0")
+        read("retries", retries, int, least=0)
+        read("minutes", minutes, float | None, least=0)
         path = path.resolve()
         lay_out(sweep, path)
         _Launcher(

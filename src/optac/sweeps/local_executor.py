@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from optac.errors import InvalidInput
 from optac.plain_files import opened
+from optac.settings import read
 from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
 from optac.sweeps.worker import Outcome, Task
 
@@ -94,8 +94,7 @@ class LocalExecutor:
 
     def __init__(self, jobs: int) -> None:
         """An executor with nothing to do yet."""
-        if jobs < 1:
-            raise InvalidInput(f"jobs={jobs} is not valid; jobs must be at least 1")
+        read("jobs", jobs, int, least=1)
         cores = sorted(os.sched_getaffinity(0))
         self._cores = [None if jobs < len(cores) else cores[i % len(cores)] for i in range(jobs)]
         self._workers: list[Worker] = []

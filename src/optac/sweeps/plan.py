@@ -91,7 +91,6 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     """Environments outermost, then seeds, so that the agents of one comparison advance together."""
-    from optac.agents.record import record_of
     from optac.environments import check_environment, make
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
@@ -100,12 +99,10 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
         raise InvalidInput(
             "steps is missing from [sweep]; say how many every run takes, as in steps = 200000"
         )
-    records = {agent: record_of(agent) for agent in agents}
+    for agent in agents:
+        find("agent", agent)
     known = entries("agent")
     variants = {agent: list(_variants(settings, agent, agents, known)) for agent in agents}
-    for agent, own in variants.items():
-        for variant in own:
-            records[agent].choose(variant)
     for environment in environments:
         env = make(environment)
         check_environment(env)
@@ -125,11 +122,7 @@ def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
         find("algorithm", algorithm)
     for words in problems:
         name, *parameters = words.split() or [""]
-        chosen: Settings = {
-            "problem": name,
-            "parameters": assignments(parameters, "parameter"),
-            **budget,
-        }
+        chosen: Settings = {"problem": name, "parameters": assignments(parameters, "parameter"), **budget}
         problem = problem_of(SolveConfig(**chosen))
         for seed, algorithm in itertools.product(seeds, algorithms):
             for variant in _variants(settings, algorithm, algorithms, ours("algorithm")):

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import InvalidInput
+from optac.settings import read
 from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
 from optac.sweeps.local_executor import Worker
 from optac.sweeps.worker import Outcome, Task
@@ -64,8 +65,7 @@ class RayExecutor:
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise InvalidInput(f"jobs={self.jobs} is not valid; jobs must be at least 1")
+        read("jobs", self.jobs, int | None, least=1)
         if find_spec("ray") is None:
             raise InvalidInput("--ray needs Ray: pip install 'optac[ray]'")
         self._held.enter_context(connected(self.address, self.jobs))

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import unknown_name
+from optac.settings import read
 from optac.studies.table2.paper import AGENTS
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def sweep(
     for environment in chosen:
         if environment not in STEPS:
             raise unknown_name("task of Table 2", environment, STEPS)
-    if seeds < 1:
-        raise InvalidInput(f"seeds={seeds} is not valid; seeds must be at least 1")
+    read("seeds", seeds, int, least=1)
     runs: list[SweptRun] = []
     for environment in chosen:
         axes = {
