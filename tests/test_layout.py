@@ -11,7 +11,7 @@ import optac
 from tests.report.training_runs import write_run
 
 ORDER = [
-    ["array_types", "errors", "numpy_policy", "terminal", "threads", "versions"],
+    ["array_types", "errors", "numpy_policy", "signals", "terminal", "threads", "versions"],
     ["settings", "registry", "plain_files"],
     ["mdp"],
     ["models"],

@@ -6,19 +6,18 @@ Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGI
 import argparse
 import io
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 from optac import __version__
 from optac.commands.subcommand import Parser, notice
 from optac.errors import InvalidInput, OptacError, OptacWarning, Terminated
 from optac.registry import add_paths
+from optac.signals import listen
 
 DESCRIPTION = """\
 Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
@@ -55,8 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = next((word for word in words if not word.startswith("-")), "")
     arguments = build_parser(chosen).parse_args(words)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)
+    listen()
     try:
         with _warnings_in_a_line():
             add_paths(arguments.path)
@@ -92,10 +90,6 @@ def _warnings_in_a_line() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = shown
-
-
-def _terminate(number: int, frame: object) -> NoReturn:
-    raise Terminated
 
 
 def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:

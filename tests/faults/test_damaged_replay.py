@@ -1,4 +1,4 @@
-"""One flipped bit in a piece of replay loses no run: networks need none, and resuming goes back as little as it must."""
+"""One flipped bit in a piece of replay loses no run: networks need none, and resuming goes back as little as it can."""
 
 import os
 import shutil

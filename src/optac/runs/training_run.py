@@ -1,10 +1,8 @@
 """One training run at work in its folder: rows, checkpoints and a truthful status, whatever ends it."""
 
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from types import FrameType
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 from optac.agents.training import snapshot
@@ -17,7 +15,6 @@ from optac.agents.training.loop import train as run_loop
 from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
-from optac.errors import Terminated
 from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
@@ -25,6 +22,7 @@ from optac.runs.provenance import made_by
 from optac.runs.running import Interrupted, at_work
 from optac.runs.tensorboard import event_writer
 from optac.runs.training_result import TrainingResult
+from optac.signals import noted
 
 
 def run(
@@ -40,7 +38,7 @@ def run(
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0."""
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
-    with closing(env), at_work(folder), _signals() as caught:
+    with closing(env), at_work(folder), noted() as caught:
         if found is None:
             folder.note_beginning()
         learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
@@ -107,28 +105,3 @@ def result_of(
         exact=exact,
         folder=str(folder.path),
     )
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """The SIGINTs and SIGTERMs caught so far; the loop looks between two blocks, then saves and ends.
-
-    A second one ends the run at once: an environment may never come back to the loop.
-    """
-    caught: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        caught.append(number)
-        if len(caught) > 1:
-            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-
-    try:
-        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: signals are somebody else's
-        yield caught
-        return
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -6,21 +6,20 @@ task names one, and ends with the process that started it, saving first.
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Final, Literal
 
-from optac.errors import OptacError, Terminated
+from optac.errors import OptacError
 from optac.registry import add_paths
 from optac.runs.folder import RunFolder
 from optac.runs.kinds import known_kind
 from optac.runs.lease import Claim, FencedOff
 from optac.runs.lock import RunFolderBusy
 from optac.runs.running import Interrupted
+from optac.signals import listen
 from optac.sweeps.launcher_watch import end_with
 
 MOST_CHARACTERS: Final = 800
@@ -107,17 +106,13 @@ def _run(task: Task, note: Callable[[str], None]) -> None:
     kind.resume()(task.path, on_notice=note, claim=Claim(task.attempt, task.launcher))
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
-
-
 def main() -> None:
     """Read a task, make the attempt, print the outcome."""
     task = Task.from_json(sys.stdin.read())
     # The outcome alone goes to standard output, whatever a library may print there.
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    signal.signal(signal.SIGTERM, _terminate)
+    listen()
     end_with(os.getppid() if task.parent is None else task.parent, saving=True)
     if task.core is not None:
         os.sched_setaffinity(0, {task.core})

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
+from typing import Final
 
 from optac.errors import RunFailed
+
+_SECONDS_TO_RING_AGAIN: Final = 1.0
 
 
 @contextmanager
@@ -15,13 +18,13 @@ def deadline(seconds: float, what: str) -> Iterator[None]:
     """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread.
 
     Python hears of the alarm between two of its own instructions: a library that never returns from one call is
-    not stopped by this.
+    not stopped by this. It rings again every second, should the first be dropped in a callback.
     """
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGALRM, partial(_expire, what, seconds))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _SECONDS_TO_RING_AGAIN)
     try:
         yield
     finally:
