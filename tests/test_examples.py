@@ -130,6 +130,7 @@ def test_the_example_agent_trains_in_a_sweep_with_two_workers_and_is_resumed(tmp
         "--json",
         "--path",
         place,
+        "--trust",
     ]
     resumed = optac(*words, folder=tmp_path)
     assert resumed.returncode == 0 and json.loads(resumed.stdout)["steps"] == 30, resumed.stderr

@@ -37,7 +37,7 @@ class Terminated(KeyboardInterrupt):
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> InvalidInput:
     """The error for a name that is not in a list of names, the nearest known ones first; of a long list only those."""
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=len(names), cutoff=0.5)
+    near = difflib.get_close_matches(given, names, n=max(len(names), 1), cutoff=0.5)
     ordered = near + [name for name in names if name not in near]
     shown = ordered if len(ordered) <= _MOST_NAMES else [*ordered[:_NEAREST], f"… ({len(ordered)} in all)"]
     listing = ", ".join(shown) if shown else "(none)"

@@ -4,7 +4,8 @@ Wherever a name is taken, `load(kind, name)` finds the part: one of ours, one th
 the entry-point groups below, or one that the name locates itself, as `package.module` or `package.module:name`.
 Nothing is imported before `load`, and the installed packages are looked through only for a name that is not ours.
 
-Code comes from installed packages and from the folders given to `add_paths`, never from the working folder.
+Code comes from installed packages and from the folders given to `add_paths`, never from the working folder. While
+what a run's folder or a saved agent names is looked up (`named_by`), nothing is imported that only the file names.
 """
 
 import importlib
@@ -12,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +30,10 @@ GROUPS: Mapping[Kind, str] = {
 }
 
 
+class Untrusted(InvalidInput):
+    """A file names code that nobody else has named; the text says what would be imported."""
+
+
 class ModuleMissing(InvalidInput):
     """A module that is neither installed nor in a folder that --path names."""
 
@@ -41,9 +47,14 @@ class Entry:
     summary: str
     location: str
     package: str = "optac"
+    registered: bool = True
+    """whether the name is ours or an installed package's; else it is a location"""
 
     def load(self) -> Any:
         """The part itself: a module, or what `module:name` names in it."""
+        if self.registered:
+            with named_by(None):
+                return located(self.kind, self.location)
         return located(self.kind, self.location)
 
 
@@ -131,6 +142,7 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
 }
 
 _paths: list[str] = []
+_naming: ContextVar[str | None] = ContextVar("_naming", default=None)
 
 
 def ours(kind: Kind) -> dict[str, Entry]:
@@ -169,7 +181,8 @@ def find(kind: Kind, name: str) -> Entry:
     if name in theirs:
         return theirs[name]
     if "." in name or ":" in name or name.isidentifier():
-        return Entry(kind, name, "", name, package=name.partition(":")[0].partition(".")[0])
+        package = name.partition(":")[0].partition(".")[0]
+        return Entry(kind, name, "", name, package, registered=False)
     raise unknown_name(kind, name, [*mine, *theirs])
 
 
@@ -198,6 +211,12 @@ def located(kind: Kind, location: str) -> Any:
 
 def imported(module_name: str, what: str) -> ModuleType:
     """A module of one's own, from where code may come; whatever it raises is said in one line."""
+    file = _naming.get()
+    if file is not None and module_name not in sys.modules:
+        raise Untrusted(
+            f"{file} names {what}, which would import the module {module_name}: where you trust that code, import it "
+            "first or say so with --trust (in Python trust=True)"
+        )
     try:
         with without_working_folder():
             return importlib.import_module(module_name)
@@ -211,6 +230,19 @@ def imported(module_name: str, what: str) -> ModuleType:
         raise
     except Exception as error:  # whatever a user's module may raise
         raise InvalidInput(f"{what} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def named_by(file: object, *, trust: bool = False) -> Iterator[None]:
+    """Inside, names come from `file`: a module that is neither registered nor imported already is refused.
+
+    With `trust`, or without a file, they may be imported.
+    """
+    token = _naming.set(None if trust or file is None else str(file))
+    try:
+        yield
+    finally:
+        _naming.reset(token)
 
 
 def add_paths(folders: Iterable[str | Path]) -> None:

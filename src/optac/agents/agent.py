@@ -118,18 +118,21 @@ class Agent:
         *,
         agent: Given | None = None,
         threads: int = 1,
+        trust: bool = False,
     ) -> Made:
         """The agent that was saved.
 
         `env` is needed where it was made for an environment without an id, `agent` where it has no registered name.
+        Code that only the file names is imported with `trust` alone.
         """
         limit_threads(threads)
         _refuse_run(Path(path))
         found = checkpoint.load(Path(path))
         with checkpoint.read_as_ours(found):
-            record = cls._record(found, agent)
+            record = cls._record(found, agent, trust)
             chosen_env = _environment(found, env)
-        opened = _opened(chosen_env)
+        with registry.named_by(found.path if env is None else None, trust=trust):
+            opened = _opened(chosen_env)
         with checkpoint.read_as_ours(found):
             made = cls.__new__(cls)
             made.settings = record.choose(found.meta["settings"])
@@ -141,7 +144,7 @@ class Agent:
         return made
 
     @classmethod
-    def _record(cls, found: Checkpoint, given: Given | None) -> AgentRecord:
+    def _record(cls, found: Checkpoint, given: Given | None, trust: bool) -> AgentRecord:
         """The record of a saved agent; refuses one of another class, and imports nothing that only the file names."""
         name = found.meta["agent"]
         if not isinstance(name, str):
@@ -149,9 +152,10 @@ class Agent:
         if cls.names and name not in cls.names:
             right = next((kind.__name__ for kind in Agent.__subclasses__() if name in kind.names), "Agent")
             raise InvalidInput(f"{found.path} holds a {name} agent; load it with optac.{right}.load")
-        if given is None and name not in registry.entries("agent"):
+        if given is None and not trust and name not in registry.entries("agent"):
             raise InvalidInput(
-                f"{found.path} holds a {name} agent, which is no registered name; pass its module or record as agent="
+                f"{found.path} holds a {name} agent, which is no registered name; pass its module or record as "
+                "agent=, or trust=True to import what it names"
             )
         record = record_of(name if given is None else given)
         if record.name != name:

@@ -23,6 +23,6 @@ def run(arguments: argparse.Namespace) -> None:
         file = into(arguments.out, arguments.video or "episode.mp4")
     else:
         file = arguments.video or arguments.run_folder / "episode.mp4"
-    made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=notice)
+    made = film(arguments.run_folder, file, seed=arguments.seed, on_notice=notice, trust=arguments.trust)
     said = f"{made['steps']} steps, return {made['episode_return']:.1f}, {made['frames']} frames"
     answer(arguments, made, lambda: print(f"{made['file']}: {said}"))

@@ -21,7 +21,11 @@ def run(arguments: argparse.Namespace) -> None:
     from optac.runs.training import evaluate
 
     result = evaluate(
-        arguments.run_folder, episodes=arguments.episodes, seed=arguments.seed, on_notice=notice
+        arguments.run_folder,
+        episodes=arguments.episodes,
+        seed=arguments.seed,
+        on_notice=notice,
+        trust=arguments.trust,
     )
     write_answer(arguments.out, "eval.json", result.summary())
     answer(arguments, result.summary(), lambda: show_training(result))

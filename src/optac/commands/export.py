@@ -18,6 +18,6 @@ def run(arguments: argparse.Namespace) -> None:
     from optac.runs.deployment import export_policy
 
     file = arguments.file if arguments.out is None else into(arguments.out, arguments.file)
-    made = export_policy(arguments.run_folder, file, on_notice=notice)
+    made = export_policy(arguments.run_folder, file, on_notice=notice, trust=arguments.trust)
     use = f"act with optac.numpy_policy.load({made['policy']!r})(observation)"
     answer(arguments, made, lambda: print(f"{made['policy']}: {use}"))

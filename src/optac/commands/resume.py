@@ -37,7 +37,9 @@ def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
     resume = kind.resume()
     return run_training(
         arguments,
-        lambda **watching: resume(arguments.run_folder, on_notice=notice, steps=arguments.steps, **watching),
+        lambda **watching: resume(
+            arguments.run_folder, on_notice=notice, steps=arguments.steps, trust=arguments.trust, **watching
+        ),
     )
 
 
@@ -47,7 +49,7 @@ def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
         raise InvalidInput(
             f"--steps {arguments.steps}: {arguments.run_folder} is a solve, which has no steps"
         )
-    said = {**kind.resume()(arguments.run_folder), "out": str(arguments.run_folder)}
+    said = {**kind.resume()(arguments.run_folder, trust=arguments.trust), "out": str(arguments.run_folder)}
     answer(arguments, said, lambda: print(f"{arguments.run_folder} is finished; see result.json there"))
     return 0
 

@@ -77,6 +77,11 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 def add_run_folder(parser: argparse.ArgumentParser) -> None:
     """The folder of a run that is there."""
     parser.add_argument("run_folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="import the code that only the folder names (see docs/extending.md)",
+    )
 
 
 def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:

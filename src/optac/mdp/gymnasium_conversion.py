@@ -7,6 +7,7 @@ import numpy as np
 
 from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp.low_rank import LowRankMDP
+from optac.registry import imported
 from optac.settings import require_at_least
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:
                 f"options ({', '.join(options)}) go with an environment's id, not with a made one"
             )
         return environment
+    module = environment.rpartition(":")[0]
+    if module:  # Gymnasium would import it from anywhere
+        imported(module, f"the module that is to register {environment!r}")
     try:
         return gymnasium.make(environment, **options)
     except (gymnasium.error.Error, TypeError) as error:

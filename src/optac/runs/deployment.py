@@ -11,16 +11,18 @@ from optac.runs.training import open_learner
 Notice = Callable[[str], None]
 
 
-def export_policy(run: Path, file: Path, *, on_notice: Notice = print) -> dict[str, Any]:
+def export_policy(run: Path, file: Path, *, on_notice: Notice = print, trust: bool = False) -> dict[str, Any]:
     """Write the deterministic policy of a run's newest sound checkpoint to `file`, an .npz for numpy alone."""
-    _, config, learner = open_learner(run, on_notice)
+    _, config, learner = open_learner(run, on_notice, trust=trust)
     learner.policy.save(file)
     return _about(config, learner) | {"policy": str(file)}
 
 
-def film(run: Path, file: Path, *, seed: int = 0, on_notice: Notice = print) -> dict[str, Any]:
+def film(
+    run: Path, file: Path, *, seed: int = 0, on_notice: Notice = print, trust: bool = False
+) -> dict[str, Any]:
     """Play one episode with a run's deterministic policy and write it to `file`, an mp4."""
-    _, config, learner = open_learner(run, on_notice)
+    _, config, learner = open_learner(run, on_notice, trust=trust)
 
     def act(observation: Any) -> Any:
         return learner.policy(observation)

@@ -133,14 +133,16 @@ def resume(
     on_row: Callable[[Row], None] = lambda row: None,
     on_notice: Callable[[str], None] = lambda text: None,
     claim: Claim | None = None,
+    trust: bool = False,
 ) -> Row:
     """Run an unfinished solve again, from its first iteration: it keeps no checkpoint. What its result.json holds.
 
-    A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for.
+    A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for. Code that only
+    config.json names is imported with `trust` alone.
     """
     folder = RunFolder.open(path, claim)
     if not folder.is_finished:  # one that is may lie where nothing can be written
-        with folder:
+        with folder, registry.named_by(folder.config_path, trust=trust):
             if not folder.is_finished:  # meanwhile
                 _run_again(folder, on_row)
     return read_json_object(folder.path / "result.json")

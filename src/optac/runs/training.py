@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from optac import registry
 from optac.agents.record import record_of
 from optac.agents.training import checkpoint
 from optac.agents.training.checkpoint import Checkpoint
@@ -55,16 +56,18 @@ def resume(
     on_notice: Notice = lambda text: None,
     steps: int | None = None,
     claim: Claim | None = None,
+    trust: bool = False,
     **watching: Any,
 ) -> TrainingResult:
     """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
 
     With `steps`, more than it was asked for before, it goes on to there and ends, to the bit, as a run that was asked
-    for as many at once. In a sweep, `claim` is the attempt that the launcher asks for.
+    for as many at once. In a sweep, `claim` is the attempt that the launcher asks for. Code that only config.json names
+    is imported with `trust` alone.
     """
     folder = RunFolder.open(path, claim)
     config = TRAIN.config_of(folder)
-    with folder:
+    with folder, registry.named_by(folder.config_path, trust=trust):
         found = _newest(folder, on_notice)
         refuse_another(folder, config, found)
         if steps is not None and steps != config["steps"]:
@@ -87,14 +90,19 @@ def resume(
 
 
 def evaluate(
-    path: Path | str, *, episodes: int = 10, seed: int = 0, on_notice: Notice = lambda text: None
+    path: Path | str,
+    *,
+    episodes: int = 10,
+    seed: int = 0,
+    on_notice: Notice = lambda text: None,
+    trust: bool = False,
 ) -> TrainingResult:
     """The saved policy on fresh seeds, none that training or its evaluations used; `seed` chooses among them."""
     if episodes < 1:
         raise InvalidInput(f"episodes={episodes} must be at least 1")
     if seed < 0:
         raise InvalidInput(f"seed={seed} must be at least 0")
-    folder, config, learner = open_learner(path, on_notice)
+    folder, config, learner = open_learner(path, on_notice, trust=trust)
     # Training evaluates at places 1 … steps, so the ones after these are fresh.
     played = play(
         learner.policy,
@@ -106,7 +114,9 @@ def evaluate(
     return result_of(folder, config, learner, (played.mean, played.std, episodes))
 
 
-def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[str, Any], Learner]:
+def open_learner(
+    path: Path | str, on_notice: Notice, *, trust: bool = False
+) -> tuple[RunFolder, dict[str, Any], Learner]:
     """A run's learner at its newest sound checkpoint, to look at; nothing in the folder is touched."""
     folder = RunFolder.open(path)
     config = TRAIN.config_of(folder)
@@ -117,7 +127,8 @@ def open_learner(path: Path | str, on_notice: Notice) -> tuple[RunFolder, dict[s
             f"{folder.path} has not saved a checkpoint yet; let it train to its first, or `optac resume` it where it "
             "was stopped"
         )
-    return folder, config, _learner(config, found)
+    with registry.named_by(folder.config_path, trust=trust):
+        return folder, config, _learner(config, found)
 
 
 def _chosen(config: Mapping[str, Any]) -> CompiledAgent:

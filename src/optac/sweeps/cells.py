@@ -89,6 +89,7 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
         return
     # One thread a worker: the runs are small, and BLAS threads would only fight over the cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["PYTHONSAFEPATH"] = "1"  # a fresh interpreter would import from the working folder
     pool = ProcessPoolExecutor(
         max_workers=min(jobs, len(cells)),
         mp_context=get_context("spawn"),

@@ -32,6 +32,7 @@ from optac.sweeps.worker import Outcome, Task
 LOOPBACK: Final = "127.0.0.1"
 SECONDS_BETWEEN_LOOKS = 0.2
 _QUIET: Final = {
+    "PYTHONSAFEPATH": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_TASK_EVENTS_REPORT_INTERVAL_MS": "0",
