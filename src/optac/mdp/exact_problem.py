@@ -19,7 +19,14 @@ from optac.array_types import (
 )
 from optac.errors import InvalidInput
 from optac.mdp.policies import MixturePolicy, PolicyLike, TabularPolicy, policy_members, uniform_policy
-from optac.mdp.values import OptimalControl, occupancies, optimal_control, policy_q_values, policy_values
+from optac.mdp.values import (
+    Kernel,
+    OptimalControl,
+    occupancies,
+    optimal_control,
+    policy_q_values,
+    policy_values,
+)
 
 BATCH = 256
 
@@ -37,6 +44,11 @@ class ExactProblem:
     initial: StateDistribution
 
     @property
+    def kernel(self) -> Kernel:
+        """The transitions as the exact values use them."""
+        return self.transitions
+
+    @property
     def shape(self) -> tuple[int, int, int]:
         """(H, S, A)."""
         return self.horizon, self.states, self.actions
@@ -44,7 +56,7 @@ class ExactProblem:
     @cached_property
     def optimal(self) -> OptimalControl:
         """Q*, V* and an optimal policy."""
-        return OptimalControl(*(read_only(part) for part in optimal_control(self.transitions, self.rewards)))
+        return OptimalControl(*(read_only(part) for part in optimal_control(self.kernel, self.rewards)))
 
     @property
     def optimal_value(self) -> float:
@@ -72,19 +84,19 @@ class ExactProblem:
 
     def values(self, policies: Sequence[Probabilities]) -> np.ndarray:
         """V^π of many tables (H, S, A) in one backward pass; they are taken as they are."""
-        return policy_values(self.transitions, self.rewards, np.asarray(policies, dtype=float), self.initial)
+        return policy_values(self.kernel, self.rewards, np.asarray(policies, dtype=float), self.initial)
 
     def q_values(self, policy: PolicyLike) -> QValues:
         """Q^π_h(s,a) of one table; a mixture has none, since its member is drawn once an episode."""
         if isinstance(policy, MixturePolicy):
             raise InvalidInput("a mixture has no action values; ask for those of one of its members")
         (table,) = policy_members(policy, self.shape)
-        return policy_q_values(self.transitions, self.rewards, table)
+        return policy_q_values(self.kernel, self.rewards, table)
 
     def occupancy(self, policy: PolicyLike) -> Occupancy:
         """d^π_h(s); a mixture's is the mean of its members'."""
         members = policy_members(policy, self.shape)
-        return np.mean([occupancies(self.transitions, member, self.initial) for member in members], axis=0)
+        return np.mean([occupancies(self.kernel, member, self.initial) for member in members], axis=0)
 
     @cached_property
     def uniform_value(self) -> float:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optac.mdp.values import Factors, expected_next
+
 if TYPE_CHECKING:
     from optac.mdp.low_rank import LowRankMDP
 
@@ -50,6 +52,13 @@ def _largest_probabilities(problem: "LowRankMDP") -> Iterator[np.ndarray]:
     V ↦ max_a Σ_s' T(s'|s,a) V(s') carries max_a φ_h(s,a)_z back from step h to the first. Where every step
     shares one table, so do the steps' value functions: one pass serves them all.
     """
+    if isinstance(problem.kernel, Factors):
+        for h in range(problem.horizon - 1):
+            values = problem.phi[h].max(axis=1)
+            for earlier in reversed(range(h)):
+                values = expected_next(problem.kernel, earlier, values).max(axis=1)
+            yield problem.initial @ values
+        return
     from scipy.sparse import csr_array
 
     def back(matrix: Any, values: np.ndarray) -> np.ndarray:
@@ -71,11 +80,17 @@ def _largest_probabilities(problem: "LowRankMDP") -> Iterator[np.ndarray]:
 
 
 def _spectra(problem: "LowRankMDP") -> tuple[list[int], list[float]]:
-    same = problem.transitions.strides[0] == 0
-    steps = problem.transitions[:1] if same else problem.transitions
+    large = isinstance(problem.kernel, Factors)
+    same = not large and problem.transitions.strides[0] == 0
     ranks, smallest = [], []
-    for step in steps:
-        singular = np.linalg.svd(step.reshape(-1, problem.states), compute_uv=False)
+    for h in range(1 if same else problem.horizon):
+        if large:
+            left = np.asarray(np.linalg.qr(problem.phi[h].reshape(-1, problem.rank), mode="r"))
+            right = np.asarray(np.linalg.qr(problem.mu[h].T, mode="r"))
+            matrix = left @ right.T
+        else:
+            matrix = problem.transitions[h].reshape(-1, problem.states)
+        singular = np.linalg.svd(matrix, compute_uv=False)
         nonzero = singular[singular > singular[0] * RELATIVE_TOLERANCE]
         ranks.append(len(nonzero))
         smallest.append(float(nonzero[-1]))

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optac.array_types import Rewards
+from optac.array_types import Rewards, Transitions
 from optac.errors import InvalidProblem
 from optac.mdp import validation
 from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
+from optac.mdp.table_size import check_table, is_large
+from optac.mdp.values import Factors, Kernel
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv
@@ -33,8 +35,12 @@ class LowRankMDP(ExactProblem):
         parameters: Mapping[str, Any] | None = None,
         reward_scale: float = 1.0,
         reward_offset: float = 0.0,
+        features: Any = None,
     ) -> None:
-        """`reward_scale` and `reward_offset` undo the map into [0, 1]: original = scale·r + offset, a step."""
+        """`features` (S, p), where states come with vectors that say something of them, are what a learner may see.
+
+        `reward_scale` and `reward_offset` undo the map into [0, 1]: original = scale·r + offset, a step.
+        """
         self.phi = validation.frozen_copy(phi, "phi", "(H, S, A, d)")
         self.mu = validation.frozen_copy(mu, "mu", "(H, d, S)")
         rewards = validation.frozen_copy(rewards, "rewards", "(H, S, A)")
@@ -43,7 +49,7 @@ class LowRankMDP(ExactProblem):
         validation.check_finite(self.mu, "mu", "(h, component, s)")
         validation.check_finite(rewards, "rewards", "(h, s, a)")
         validation.check_rewards(rewards)
-        self.transitions = validation.checked_transitions(self.phi, self.mu)
+        validation.check_transitions(self.phi, self.mu)
         validation.check_features(self.phi, self.mu)
         self.rewards = _clipped(rewards)
         self.horizon, self.states, self.actions, self.rank = self.phi.shape
@@ -52,6 +58,7 @@ class LowRankMDP(ExactProblem):
         self.parameters = dict(parameters or {})
         self.reward_scale = reward_scale
         self.reward_offset = reward_offset
+        self.features = None if features is None else validation.checked_state_features(features, self.states)
 
     def __repr__(self) -> str:
         words = [self.name, *(f"{key}={value}" for key, value in self.parameters.items())]
@@ -65,9 +72,27 @@ class LowRankMDP(ExactProblem):
         return self.reward_scale * value + self.reward_offset * self.horizon
 
     @cached_property
+    def transitions(self) -> Transitions:  # type: ignore[override]
+        """T_h(s'|s,a) as a table, made when first asked for; refused where it would not fit."""
+        check_table(self._distinct_steps, self.states, self.actions)
+        return validation.clean_transitions(self.phi, self.mu)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The table, or where it would be large the factors: all that values, occupancies and episodes need."""
+        large = is_large(self._distinct_steps, self.states, self.actions)
+        return Factors(self.phi, self.mu) if large else self.transitions
+
+    @property
+    def _distinct_steps(self) -> int:
+        """The tables that steps do not share."""
+        same = all(validation.is_broadcast(factor) for factor in (self.phi, self.mu))
+        return 1 if same else self.horizon
+
+    @cached_property
     def simulator(self) -> Simulator:
         """Plays many episodes at once."""
-        return Simulator(self.transitions, self.initial)
+        return Simulator(self.kernel, self.initial)
 
     @cached_property
     def facts(self) -> dict[str, Any]:

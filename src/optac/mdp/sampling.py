@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from optac.array_types import StateDistribution, Transitions
+from optac.array_types import StateDistribution
+from optac.mdp.values import Factors, Kernel
 
 
 class Trajectories(NamedTuple):
@@ -20,11 +21,25 @@ class Trajectories(NamedTuple):
 
 
 class Simulator:
-    """Draws s_1 and s' ~ T_h(·|s,a) by inverting cumulative distributions computed once."""
+    """Draws s_1 and s' ~ T_h(·|s,a) by inverting cumulative distributions computed once.
 
-    def __init__(self, transitions: Transitions, initial: StateDistribution) -> None:
-        self._transitions = _cumulative(transitions)
+    Of a kernel in factors only the rows that an episode meets are multiplied out.
+    """
+
+    def __init__(self, kernel: Kernel, initial: StateDistribution) -> None:
+        self._factors = kernel if isinstance(kernel, Factors) else None
+        self._transitions = None if isinstance(kernel, Factors) else _cumulative(kernel)
         self._initial = _cumulative(initial)
+
+    def _thresholds(
+        self, h: int, states: Int[np.ndarray, " batch"], actions: Int[np.ndarray, " batch"]
+    ) -> Float[np.ndarray, "batch next"]:
+        """The cumulative distributions of the next state."""
+        if self._transitions is not None:
+            return self._transitions[h, states, actions]
+        assert self._factors is not None
+        rows = np.maximum(self._factors.phi[h, states, actions] @ self._factors.mu[h], 0.0)
+        return _cumulative(rows / rows.sum(axis=-1, keepdims=True))
 
     def play(
         self,
@@ -48,8 +63,8 @@ class Simulator:
             if uniform is not None:
                 thresholds[uniform[h]] = even
             chosen[h] = (thresholds <= noise[0, h]).sum(axis=-1)
-            thresholds = self._transitions[h, states[h], chosen[h]]
-            states[h + 1] = (thresholds <= noise[1, h]).sum(axis=-1)
+            following = self._thresholds(h, states[h], chosen[h])
+            states[h + 1] = (following <= noise[1, h]).sum(axis=-1)
         return Trajectories(states, chosen)
 
 

@@ -11,6 +11,7 @@ from optac.array_types import Mu, Phi, Rewards, StateDistribution, Transitions
 from optac.errors import InvalidProblem
 
 TOLERANCE = 1e-6
+BLOCK = 2**22
 
 
 def frozen_copy(values: Any, name: str, axes: str) -> np.ndarray:
@@ -104,27 +105,36 @@ def largest_integral(mu: np.ndarray) -> float:
     return largest
 
 
-def checked_transitions(phi: Phi, mu: Mu) -> Transitions:
-    """T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩, checked, then cleaned of its rounding errors."""
-    horizon, states, actions, _ = phi.shape
-    same = _is_broadcast(phi) and _is_broadcast(mu)
-    factors = (phi[:1], mu[:1]) if same else (phi, mu)
-    transitions = np.einsum("hsad,hdn->hsan", *factors, optimize=True)
-    negative = (transitions < -TOLERANCE).any(axis=-1)
-    if negative.any():
-        index = _first(negative)
-        raise InvalidProblem(
-            f"transitions must not be negative; T(·|s,a) at (h, s, a) = {_spell(index)} reaches "
-            f"{transitions[index].min():g}"
-        )
-    totals = transitions.sum(axis=-1)
+def check_transitions(phi: Phi, mu: Mu) -> None:
+    """T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩ is a distribution over s', looked at a block of states at a time."""
+    phi, mu = _distinct_steps(phi), _distinct_steps(mu)
+    steps = max(len(phi), len(mu))
+    if not ((phi >= 0).all() and (mu >= 0).all()):
+        rows = max(1, BLOCK // (phi.shape[2] * mu.shape[2]))
+        for h, first in np.ndindex(steps, -(-phi.shape[1] // rows)):
+            here = slice(first * rows, (first + 1) * rows)
+            lowest = (phi[h % len(phi), here] @ mu[h % len(mu)]).min(axis=-1)
+            if (lowest < -TOLERANCE).any():
+                s, a = _first(lowest < -TOLERANCE)
+                raise InvalidProblem(
+                    f"transitions must not be negative; T(·|s,a) at (h, s, a) = "
+                    f"{_spell((h, first * rows + s, a))} reaches {lowest[s, a]:g}"
+                )
+    totals = np.einsum("hsad,hd->hsa", phi, mu.sum(axis=-1))
     unnormalised = np.abs(totals - 1) > TOLERANCE
     if unnormalised.any():
         index = _first(unnormalised)
         raise InvalidProblem(
             f"transitions must sum to 1; T(·|s,a) at (h, s, a) = {_spell(index)} sums to {totals[index]:.6g}"
         )
-    transitions = np.maximum(transitions, 0.0)
+
+
+def clean_transitions(phi: Phi, mu: Mu) -> Transitions:
+    """The table of transitions, cleaned of its rounding errors."""
+    horizon, states, actions, _ = phi.shape
+    same = is_broadcast(phi) and is_broadcast(mu)
+    factors = (phi[:1], mu[:1]) if same else (phi, mu)
+    transitions = np.maximum(np.einsum("hsad,hdn->hsan", *factors, optimize=True), 0.0)
     transitions /= transitions.sum(axis=-1, keepdims=True)
     transitions.flags.writeable = False
     return np.broadcast_to(transitions, (horizon, states, actions, states)) if same else transitions
@@ -145,12 +155,22 @@ def checked_initial(initial_state: Any, states: int) -> StateDistribution:
     return np.asarray(initial / initial.sum())
 
 
-def _is_broadcast(array: np.ndarray) -> bool:
+def checked_state_features(features: Any, states: int) -> np.ndarray:
+    """A finite vector a state."""
+    array = frozen_copy(features, "features", "(S, p)")
+    if len(array) != states:
+        raise InvalidProblem(f"features must have a row a state, {states} in all; got {array.shape}")
+    check_finite(array, "features", "(s, component)")
+    return array
+
+
+def is_broadcast(array: np.ndarray) -> bool:
+    """Every step has the same values, kept once."""
     return array.shape[0] == 1 or array.strides[0] == 0
 
 
 def _distinct_steps(array: np.ndarray) -> np.ndarray:
-    return array[:1] if _is_broadcast(array) else array
+    return array[:1] if is_broadcast(array) else array
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:

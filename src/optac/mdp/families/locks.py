@@ -16,6 +16,7 @@ from optac.settings import require_at_least
 LIVE_ROWS, DEAD = 2, 2
 ROWS = 3
 ANTI_SHAPED_REWARD = 0.05
+CODE_NOISE = 0.2
 
 
 def combination_lock(*, horizon: int = 6, actions: int = 10, seed: int = 0) -> LowRankMDP:
@@ -41,6 +42,9 @@ def _lock(name: str, *, horizon: int, actions: int, observations: int, seed: int
     rewards[step, row, good] = 0.0
     rewards[-1, np.arange(LIVE_ROWS), good[-1]] = 1.0
 
+    # Each id carries a noisy code of its row, as the rich-observation lock shows it: what `linear` classes see.
+    row_of_id = np.repeat(np.eye(ROWS), observations, axis=0)
+    codes = row_of_id + np.random.default_rng([seed, 1]).normal(0.0, CODE_NOISE, row_of_id.shape)
     emission = np.kron(np.eye(ROWS), np.full((1, observations), 1.0 / observations))
     parameters = {"horizon": horizon, "actions": actions, "observations": observations, "seed": seed}
     if name == "combination-lock":
@@ -52,6 +56,7 @@ def _lock(name: str, *, horizon: int, actions: int, observations: int, seed: int
         initial_state=emission[0],
         name=name,
         parameters=parameters,
+        features=codes,
     )
 
 
