@@ -1,5 +1,7 @@
 """Models whose transitions are the same at every step, as in most environments: all steps share their data."""
 
+from typing import Any
+
 import numpy as np
 
 from optac.extend import InvalidInput, LowRankMDP, LowRankModel, TransitionData
@@ -24,9 +26,10 @@ class HomogeneousClass:
         return states * actions * (states - 1) * float(np.log(max(samples, 2)))
 
     def fit(
-        self, counts: np.ndarray, previous: LowRankModel | None, /, *, slack: float, rng: np.random.Generator
+        self, seen: Any, previous: LowRankModel | None, /, *, slack: float, rng: np.random.Generator
     ) -> LowRankModel:
         """N(s,a,s')/N(s,a) as φ, with μ the identity; a pair that was never seen leads anywhere."""
+        counts = np.asarray(seen)
         together = counts.sum(axis=0)
         visits = together.sum(axis=-1, keepdims=True)
         table = np.where(visits > 0, together / np.maximum(visits, 1), 1.0 / self.rank)

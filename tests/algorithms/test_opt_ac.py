@@ -8,6 +8,7 @@ import pytest
 import optac
 from optac.algorithms import opt_ac
 from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.elliptical import elliptical_bonus, gram_matrix, latent_norms
 from optac.mdp import make_problem
 from optac.mdp.sampling import Trajectories
 from optac.models import LowRankModel, TransitionData
@@ -113,20 +114,18 @@ def hand_model() -> LowRankModel:
 def test_bonus_by_hand() -> None:
     """Λ = diag(1 + 3, 1) at the first step: norms ½ and √(¼·¼ + ¼) = √5/4; the last step has no bonus."""
     data = dataclasses.replace(TransitionData.empty(2, 1, 2), gram_visits=np.array([[[3, 0]], [[9, 9]]]))
-    assert opt_ac.gram_matrix(hand_model(), data, 1.0)[0].tolist() == [[4.0, 0.0], [0.0, 1.0]]
+    assert gram_matrix(hand_model(), data, 1.0)[0].tolist() == [[4.0, 0.0], [0.0, 1.0]]
     run, _ = first_state(make_problem("combination-lock", horizon=2, actions=2))
-    plain = dataclasses.replace(run.settings, alpha=0.8, lam=1.0, optimistic_ties=False)
-    assert opt_ac.elliptical_bonus(plain, hand_model(), data).ravel().tolist() == pytest.approx(
+    plain = dataclasses.replace(run.settings, alpha=0.8, lam=1.0, gram="phi")
+    assert elliptical_bonus(plain, hand_model(), data)[0].ravel().tolist() == pytest.approx(
         [0.4, 0.8 * np.sqrt(5) / 4, 0.0, 0.0]
     )
     clipped = dataclasses.replace(plain, alpha=1.9)
-    assert opt_ac.elliptical_bonus(clipped, hand_model(), data).ravel().tolist() == pytest.approx(
+    assert elliptical_bonus(clipped, hand_model(), data)[0].ravel().tolist() == pytest.approx(
         [0.95, 1.0, 0, 0]
     )
     ties = dataclasses.replace(plain, optimistic_ties=True)
-    assert opt_ac.elliptical_bonus(ties, hand_model(), data).ravel().tolist() == pytest.approx(
-        [0.4, 1.0, 0, 0]
-    )
+    assert elliptical_bonus(ties, hand_model(), data)[0].ravel().tolist() == pytest.approx([0.4, 1.0, 0, 0])
 
 
 def test_policy_is_the_softmax_of_the_summed_critics_and_one_mirror_step() -> None:
@@ -145,12 +144,14 @@ def test_iteration_zero_fits_its_own_episodes_and_evaluates_the_uniform_policy()
     run, state = first_state(problem)
     after, info = opt_ac.step(run.settings, state, run.handle, run.rng)
     assert state.data.counts.sum() == 0 and after.data.counts.sum() == 9
-    rewards = problem.rewards + after.bonus
-    by_hand = optac.LowRankMDP(after.model.phi, after.model.mu, np.clip(rewards, 0, 1), problem.initial)
+    still_to_come = np.array([1.05, 1.0, 0.0])[:, None, None]
+    rewards = problem.rewards + still_to_come * after.bonus
+    settled = np.where(after.model.free[..., None], 0.0, after.model.transitions)
+    assert after.model.free.any()
     q_values = np.zeros((3, 3, 2))
     value = np.zeros(3)
     for h in (2, 1, 0):
-        q_values[h] = rewards[h] + by_hand.transitions[h] @ value
+        q_values[h] = rewards[h] + settled[h] @ value
         value = q_values[h].mean(-1)
     assert after.critic_sum == pytest.approx(q_values)
     assert info.optimistic_value == pytest.approx(value[0])
@@ -162,6 +163,8 @@ def test_critic_is_clipped_to_its_range() -> None:
     after, info = opt_ac.step(run.settings, state, run.handle, run.rng)
     assert info.optimistic_value > 2 * 4
     assert after.critic_sum.max() == 2 * 4
+    printed, state = first_state(problem, preset="theory", pe="exact", critic_max=0)
+    assert opt_ac.step(printed.settings, state, printed.handle, printed.rng)[0].critic_sum.max() > 2 * 4
 
 
 def test_theory_preset_shows_the_theorems_constants() -> None:
@@ -173,14 +176,29 @@ def test_theory_preset_shows_the_theorems_constants() -> None:
     assert settings.eta == pytest.approx(np.sqrt(np.log(5) / (16 * 100))) and settings.bonus_scale == 12
     assert settings.pe == "regression" and settings.pe_accuracy == 0.1
     assert not settings.whole_trajectories and not settings.optimistic_ties
+    assert (settings.gram, settings.untried, settings.bonus_range) == ("phi", "uniform", "one")
 
 
-def test_practical_preset_is_one_rule_of_the_sizes() -> None:
+def test_practical_preset_is_one_rule_for_all_problems() -> None:
     for name in ("combination-lock", "deep-sea"):
-        problem = make_problem(name)
-        settings = prepare(problem, "opt-ac").settings
-        assert settings.alpha == pytest.approx(1 / (3 * np.sqrt(problem.horizon * problem.actions)))
-        assert (settings.lam, settings.eta, settings.bonus_scale) == (1, 1, 1)
+        settings = prepare(make_problem(name), "opt-ac").settings
+        assert (settings.alpha, settings.lam) == pytest.approx((0.1, 0.01))
+        assert (settings.eta, settings.bonus_scale, settings.bonus_range) == (1, 1, "rewards")
+        assert (settings.gram, settings.untried, settings.optimistic_ties) == ("latents", "nowhere", False)
+
+
+def test_latent_bonus_by_hand() -> None:
+    """Two states of one latent share what is known of an action: 3 visits of one are 3 of the other, ½q counts ¼."""
+    visits = np.array([[[3, 0], [1, 0], [0, 0]]])
+    counted = latent_norms(None, visits, 0.25)[0]
+    assert counted == pytest.approx(1 / np.sqrt(0.25 + visits[0]))
+    decoder = np.array([[[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]]])
+    norms = latent_norms(decoder, visits, 0.25)[0]
+    assert norms[:2, 0] == pytest.approx(1 / np.sqrt(0.25 + 4)) and norms[:2, 1] == pytest.approx(2.0)
+    assert norms[2, 0] == pytest.approx(np.sqrt(0.25 / 4.25 + 0.25 / 0.25))
+    assert norms[2, 1] == pytest.approx(np.sqrt(0.5 / 0.25))
+    one_hot = np.eye(3)[None]
+    assert latent_norms(one_hot, visits, 0.25) == pytest.approx(latent_norms(None, visits, 0.25))
 
 
 def test_regression_and_recursion_learn_alike() -> None:
@@ -191,18 +209,20 @@ def test_regression_and_recursion_learn_alike() -> None:
     assert exact.last_gap < 0.05 and regressed.last_gap < 0.05
 
 
-def test_nothing_a_learner_keeps_grows_with_k() -> None:
+def test_nothing_a_learner_keeps_grows_with_k_but_the_list_of_transitions_seen() -> None:
     def held(state) -> int:
-        arrays = [state.policy, state.critic_sum, state.bonus, state.data.counts, state.data.gram_visits]
+        arrays = [state.policy, state.critic_sum, state.bonus, state.data.gram_visits]
         fitted = [state.model.phi, state.model.mu, state.model.log_likelihood, state.model.free]
         return sum(array.nbytes for array in arrays + fitted)
 
-    run, state = first_state(make_problem("observed-lock", horizon=3, actions=2, observations=2))
+    problem = make_problem("observed-lock", horizon=3, actions=2, observations=2)
+    run, state = first_state(problem)
     sizes = []
     for _ in range(60):
         state, _ = opt_ac.step(run.settings, state, run.handle, run.rng)
         sizes.append(held(state))
     assert len(set(sizes)) == 1
+    assert len(state.data.evidence.keys) <= (problem.transitions > 0).sum()
     kept = {name for name, value in vars(state).items() if value is not None and value is not False}
     assert kept == {"policy", "critic_sum", "data", "model", "bonus", "bill"}
 

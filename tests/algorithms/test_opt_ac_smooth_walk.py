@@ -86,7 +86,7 @@ def test_learnt_policy_has_the_same_value_on_a_grid_twice_as_fine() -> None:
     walk, result = solved(iterations=30)
     finer = SmoothWalk(walk.theta, walk.noise, dim=1, actions=walk.actions, cells=2 * walk.grid.cells)
     assert finer.value(result.last_policy.probabilities_at) == pytest.approx(
-        walk.value(result.last_policy), abs=1e-4
+        walk.value(result.last_policy), abs=2e-4
     )
 
 

@@ -13,18 +13,19 @@ from tests.random_problems import model_of, random_problem
 def test_q_is_cut_off_at_every_step_of_every_round() -> None:
     """V̂_1 and the greedy choice are those of the recursion cut off inside, which cutting off its result is not."""
     problem = optac.make_problem("random-simplex", states=5, actions=2, horizon=5, rank=2)
-    run = prepare(problem, "raffle", iterations=40)
+    run = prepare(problem, "raffle", iterations=40, alpha=1.0, lam=1.0)
     state = raffle.init(run.settings, run.handle)
     told_apart = 0
     for _ in range(40):
         state, info = raffle.step(run.settings, state, run.handle, run.rng)
-        np.testing.assert_array_equal(state.bonus, elliptical_bonus(run.settings, state.model, state.data))
-        planned, _ = plan(state.model, state.bonus, ceiling=1.0)
+        np.testing.assert_array_equal(state.bonus, elliptical_bonus(run.settings, state.model, state.data)[0])
+        settled = state.model.settled()
+        planned, _ = plan(settled, state.bonus, ceiling=1.0)
         assert planned.q_values.min() >= 0 and planned.q_values.max() <= 1
         chosen = (state.policy * planned.q_values).sum(axis=-1)
         np.testing.assert_allclose(chosen, planned.q_values.max(axis=-1), atol=1e-11)
         assert info.error_bound == problem.initial @ planned.q_values[0].max(axis=-1)
-        whole, _ = plan(state.model, state.bonus)
+        whole, _ = plan(settled, state.bonus)
         told_apart += min(1.0, problem.initial @ whole.q_values[0].max(axis=-1)) > info.error_bound + 1e-6
     assert told_apart > 3, "somewhere the two must differ, or this says nothing"
 

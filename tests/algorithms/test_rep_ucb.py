@@ -30,12 +30,10 @@ def test_bonus_is_cut_off_at_two() -> None:
     phi = np.ones((2, 1, 1, 1))
     model = LowRankModel(phi, np.ones((2, 1, 1)), np.zeros(2), np.zeros((2, 1, 1), dtype=bool))
     problem = optac.make_problem("combination-lock", horizon=2, actions=2)
-    settings = dataclasses.replace(
-        prepare(problem, "rep-ucb").settings, alpha=5.0, lam=1.0, optimistic_ties=False
-    )
+    settings = dataclasses.replace(prepare(problem, "rep-ucb").settings, alpha=5.0, lam=1.0, gram="phi")
     for visits, expected in ((0, 2.0), (3, 2.0), (99, 0.5)):
-        data = TransitionData(np.zeros((2, 1, 1, 1), dtype=np.int64), np.full((2, 1, 1), visits))
-        bonus = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
+        data = dataclasses.replace(TransitionData.empty(2, 1, 1), gram_visits=np.full((2, 1, 1), visits))
+        bonus, _ = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
         assert bonus.ravel().tolist() == pytest.approx([expected, 0.0])
 
 

@@ -31,7 +31,10 @@ def lock():
         ({"whole_trajectories": "maybe"}, "whole_trajectories must be true or false"),
         ({"pe_samples": 2.5}, "pe_samples must be a whole number"),
         ({"rank": 10}, "rank=10 is out of range; .* between 1 and S·A = 9"),
-        ({"model_class": "neural"}, "unknown model class 'neural'; known, nearest first: finite, simplex"),
+        (
+            {"model_class": "neural"},
+            "unknown model class 'neural'; known, nearest first: linear, decoder, finite",
+        ),
         ({"model_class": []}, "at least one candidate"),
         ({"candidates": 0, "model_class": "finite"}, "candidates=0 is not valid"),
         ({"rho": np.ones((3, 3))}, r"rho must be a distribution of shape \(3, 3\)"),

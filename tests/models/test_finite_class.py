@@ -58,9 +58,11 @@ def test_pairs_are_free_exactly_where_equally_likely_candidates_disagree() -> No
     cls = FiniteClass([(problem.phi, problem.mu), (other, problem.mu)])
     nothing = np.zeros((2, 3, 3, 3), dtype=np.int64)
     expected = np.abs(problem.phi - other).max(-1) > 0
-    assert (fit(cls, nothing).free == expected).all() and expected.any()
+    contested, looked_at = fit(cls, nothing).contested()
+    assert (contested == expected).all() and expected.any() and looked_at == 4
     told = np.random.default_rng(0).multinomial(10, problem.transitions)
-    assert not fit(cls, told).free.any()
+    contested, looked_at = fit(cls, told).contested()
+    assert not contested.any() and looked_at == 3, "the second step's two candidates are equal"
 
 
 def test_unfit_candidates_are_refused() -> None:

@@ -77,14 +77,14 @@ def test_fit_finds_the_walk_among_its_decoys_and_frees_what_data_leave_open() ->
     rng = np.random.default_rng(3)
     data = kernels.empty_data(*walk.shape)
     before = kernels.fit(data.evidence, None, slack=1e-2, rng=rng)
-    assert before.free.mean() > 0.8
+    assert before.contested()[0].mean() > 0.8
     for _ in range(20):
         data = data.add_roll_ins(roll_ins(walk, rng), whole_trajectories=True)
     model = kernels.fit(data.evidence, before, slack=1e-2, rng=rng)
     # The first step is only ever seen from the start, where candidates may agree: there nothing is claimed.
     for h in range(1, walk.horizon):
         np.testing.assert_array_equal(kernels.thetas[model.choice[h], h], walk.theta[h])
-    assert not model.free[1:].any()
+    assert not model.contested()[0][1:].any()
     assert np.abs(model.transitions - walk.transitions)[1:].sum(axis=-1).max() < 0.35
 
 

@@ -12,30 +12,32 @@ Differs from the paper:
 - The first step has no action before it: RI(π, 1) has one uniform action. The last step's Gram matrix would
   need RI(π, H + 1); its transitions never enter a value, so its bonus is 0 and no episode is added.
 - The mirror-descent lemma needs critics in [0, 2H], which the paper secures on a "good set" of iterations
-  only: here the critic is clipped to [0, `critic_max`] after its evaluation.
+  only: here the critic is clipped to [0, `critic_max`] after its evaluation, unless that is 0.
 - After step h the roll-in RI(π, h) goes on with π to the end. With `whole_trajectories` the fit uses every
   transition of an episode; without, only the one at step h, as in Eq. (2).
-- A pair (s,a) that the data say nothing about can have any transitions at the same likelihood; nothing
-  bounds its error but 1. With `optimistic_ties` its bonus is that 1; without, it is what the feature of the
-  model happens to give (the uniform feature in the simplex class).
-- The preset `practical` drops the factor 3H and the theorem's orders. Its one rule is α = 1/(3√(H|A|)),
-  λ = η = 1: the fit uses all H episodes of an iteration and whatever actions they took, the Gram matrix one
-  episode and one action in |A| of it, so the norm overstates the error by about √(H|A|).
+- `gram`: the paper's Gram matrix is over φ̂(s,a), which knows nothing of pairs never tried. With `gram="latents"` it is
+  over q(·|s) ⊗ e_a, q the decoder of the fitted model, and falls back to counts where a class takes no states together
+  (`parts.elliptical`); with `whole_trajectories` its sum is over all that the fit uses.
+- What no datum touches can have any transitions at the same likelihood. With `untried="nowhere"` it leads nowhere in
+  the model that is evaluated, so that nothing draws a policy there but the bonus; with `"uniform"` it has the uniform
+  feature, which is optimism for free. `optimistic_ties`, an ablation, gives the bonus 1 to every pair on which models
+  of the same likelihood differ.
+- The preset `practical` drops the theorem's orders. Its one rule is α = 0.1, λ = α², η = 1, and the bonus times the
+  largest reward still to come (`bonus_range`) in place of 3H: an untried pair is worth exactly that, one tried n times
+  a tenth of it over √n.
 - Where states are continuous the summed critic, rewards and bonus are kept on a grid and interpolated, so that an
   action costs the same in every iteration; PE is the regression over samples from ρ, no table being at hand.
 """
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Literal
 
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import checked_ridge
-from optac.algorithms.parts.elliptical import elliptical_bonus as elliptical_bonus
-from optac.algorithms.parts.elliptical import gram_matrix as gram_matrix
+from optac.algorithms.parts.elliptical import PRACTICAL_ALPHA, checked_ridge, elliptical_bonus, reward_range
 from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
@@ -50,8 +52,12 @@ class Settings:
     """α, multiplies the elliptical norm of a feature"""
     bonus_scale: float
     """multiplies the clipped bonus; the paper's 3H"""
+    bonus_range: Literal["one", "rewards"]
+    """the clipped bonus is in units of 1, or of the largest reward that later steps can still pay"""
     lam: float
     """λ, the ridge of the Gram matrix"""
+    gram: Literal["latents", "phi"]
+    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
     eta: float
     """η, the step of mirror descent"""
     beta: float
@@ -63,22 +69,26 @@ class Settings:
     pe_samples: int
     """samples from ρ a regression"""
     critic_max: float
-    """the critic is clipped to [0, critic_max]; the paper's 2H"""
+    """the critic is clipped to [0, critic_max]; the lemma's 2H; 0 leaves it unclipped, as Algorithm 1 prints it"""
     whole_trajectories: bool
     """fit every transition of an episode, not only the one at the roll-in's step"""
+    untried: Literal["nowhere", "uniform"]
+    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
     optimistic_ties: bool
-    """give a pair whose transitions the likelihood leaves free the bonus 1"""
+    """give a pair on which models of the same likelihood differ the bonus 1"""
 
     def __post_init__(self) -> None:
         checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
-    """The default: α = 1/(3√(H|A|)), λ = η = 1 and no 3H, so that Q ≤ 2H by itself."""
+    """The default: α = 0.1, λ = α², η = 1 and the bonus in units of the largest reward still to come."""
     return Settings(
-        alpha=1.0 / (3.0 * sqrt(sizes.horizon * sizes.actions)),
+        alpha=PRACTICAL_ALPHA,
         bonus_scale=1.0,
-        lam=1.0,
+        bonus_range="rewards",
+        lam=PRACTICAL_ALPHA**2,
+        gram="phi" if sizes.continuous else "latents",
         eta=1.0,
         beta=1e-2,
         pe="regression" if sizes.continuous else "exact",
@@ -86,7 +96,8 @@ def practical(sizes: Sizes) -> Settings:
         pe_samples=_enough_samples(sizes),
         critic_max=2.0 * sizes.horizon,
         whole_trajectories=True,
-        optimistic_ties=True,
+        untried="nowhere",
+        optimistic_ties=False,
     )
 
 
@@ -100,7 +111,9 @@ def theory(sizes: Sizes) -> Settings:
     return Settings(
         alpha=sqrt(sizes.rank * lam + sizes.actions * beta),
         bonus_scale=3.0 * sizes.horizon,
+        bonus_range="one",
         lam=lam,
+        gram="phi",
         eta=sqrt(log(sizes.actions) / sizes.iterations) / sizes.horizon,
         beta=beta,
         pe="regression",
@@ -108,6 +121,7 @@ def theory(sizes: Sizes) -> Settings:
         pe_samples=_enough_samples(sizes),
         critic_max=2.0 * sizes.horizon,
         whole_trajectories=False,
+        untried="uniform",
         optimistic_ties=False,
     )
 
@@ -149,19 +163,22 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     model, sl_bill = maximum_likelihood(  # line 4
         handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
-    bonus = elliptical_bonus(settings, model, data)  # line 5
-    optimistic_rewards = handle.rewards + settings.bonus_scale * bonus
-    critic, pe_bill = policy_evaluation(  # line 6
-        settings, model, state.policy, optimistic_rewards, handle, rng
+    bonus, bonus_bill = elliptical_bonus(settings, model, data)  # line 5
+    scale = settings.bonus_scale * (
+        reward_range(handle.rewards) if settings.bonus_range == "rewards" else 1.0
     )
-    critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max)
+    evaluated = model.settled() if settings.untried == "nowhere" else model
+    critic, pe_bill = policy_evaluation(  # line 6
+        settings, evaluated, state.policy, handle.rewards + scale * bonus, handle, rng
+    )
+    critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max or inf)
     policy = mirror_descent(critic_sum, settings.eta)  # line 7
     info = Info(
         log_likelihood=float(model.log_likelihood.sum()),
         mean_bonus=float(bonus.mean()),
         optimistic_value=float(handle.initial @ (state.policy[0] * critic.q_values[0]).sum(axis=-1)),
     )
-    bill = state.bill + sl_bill + pe_bill
+    bill = state.bill + sl_bill + bonus_bill + pe_bill
     return State(policy=policy, critic_sum=critic_sum, data=data, model=model, bonus=bonus, bill=bill), info
 
 

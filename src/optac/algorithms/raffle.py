@@ -8,7 +8,8 @@ and PP N + 1.
 
 Differs from the paper:
 
-- Steps, roll-ins, the last step's bonus, `whole_trajectories` and `optimistic_ties`: as in Opt-AC.
+- Steps, roll-ins, the last step's bonus, `whole_trajectories`, `gram`, `untried` and `optimistic_ties`: as in
+  Opt-AC. An untried pair is worth 1, the cut-off.
 - Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
   α = √((d² + |A|) log), λ = d log, ζ_n = log/n with log = log(|M|NH/δ) throughout, where the paper's grows with n,
   every hidden constant 1, ε = 0.1.
@@ -20,6 +21,7 @@ Differs from the paper:
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import Literal
 
 import numpy as np
 
@@ -39,6 +41,8 @@ class Settings:
     """α, multiplies the elliptical norm of a feature"""
     lam: float
     """λ, the ridge of the Gram matrix"""
+    gram: Literal["latents", "phi"]
+    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
     beta: float
     """β, the slack of the likelihood"""
     epsilon: float
@@ -47,8 +51,10 @@ class Settings:
     """log(|M|NH/δ), the numerator of ζ_n"""
     whole_trajectories: bool
     """fit every transition of an episode, not only the one at the roll-in's step"""
+    untried: Literal["nowhere", "uniform"]
+    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
     optimistic_ties: bool
-    """give a pair whose transitions the likelihood leaves free the bonus 1"""
+    """give a pair on which models of the same likelihood differ the bonus 1"""
 
     def __post_init__(self) -> None:
         checked_ridge(self.lam)
@@ -58,12 +64,14 @@ def practical(sizes: Sizes) -> Settings:
     """Rep-UCB's practical rule, whose theorem has the same α; no stopping test."""
     return Settings(
         alpha=practical_alpha(sizes),
-        lam=1.0,
+        lam=practical_alpha(sizes) ** 2,
+        gram="latents",
         beta=1e-2,
         epsilon=0.0,
         zeta=0.0,
         whole_trajectories=True,
-        optimistic_ties=True,
+        untried="nowhere",
+        optimistic_ties=False,
     )
 
 
@@ -73,10 +81,12 @@ def theory(sizes: Sizes) -> Settings:
     return Settings(
         alpha=sqrt((sizes.rank**2 + sizes.actions) * confidence),
         lam=sizes.rank * confidence,
+        gram="phi",
         beta=0.0,
         epsilon=0.1,
         zeta=confidence,
         whole_trajectories=False,
+        untried="uniform",
         optimistic_ties=False,
     )
 
@@ -117,8 +127,9 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     model, sl_bill = maximum_likelihood(
         handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
-    bonus = elliptical_bonus(settings, model, data)
-    planned, pp_bill = plan(model, bonus, ceiling=1.0, rng=rng)
+    bonus, bonus_bill = elliptical_bonus(settings, model, data)
+    planned_in = model.settled() if settings.untried == "nowhere" else model
+    planned, pp_bill = plan(planned_in, bonus, ceiling=1.0, rng=rng)
     error_bound = float(handle.initial @ planned.q_values[0].max(axis=-1))
     rounds = state.rounds + 1
     width = 2 * sqrt(handle.actions * error_bound) + 2 * sqrt(handle.actions * settings.zeta / rounds)
@@ -131,7 +142,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         bonus=bonus,
         rounds=rounds,
         finished=finished,
-        bill=state.bill + sl_bill + pp_bill,
+        bill=state.bill + sl_bill + bonus_bill + pp_bill,
     ), info
 
 

@@ -10,23 +10,26 @@ Differs from the paper:
 - The original is discounted and draws its states by geometric stopping; here every step h has its own
   roll-in RI(π, h), so a round plays H episodes, as in the finite-horizon form the Opt-AC paper compares with.
 - The last step has no Gram matrix and no bonus, its transitions enter no value (see Opt-AC).
-- `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC. Without the latter the fit takes both
-  tuples of a roll-in whose action is uniform, D ∪ D', but that D of the last step, which would need RI(π, H + 1).
+- `gram`, `untried`, `optimistic_ties` and `whole_trajectories` mean what they mean in Opt-AC. Without the last the fit
+  takes both tuples of a roll-in whose action is uniform, D ∪ D', but that D of the last step, which would need
+  RI(π, H + 1).
 - Constants of the theorem were not at hand to the letter: the preset `theory` has its orders,
   α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1. The paper's α_n and
   λ_n grow with n; these are held at n = N.
 - The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
-  α = √(d² + |A|)/(3|A|√H), λ = 1, no factor H. With `alpha` set to Opt-AC's 1/(3√(H|A|)) only the oracle differs.
+  α = 0.1√(1 + d²/|A|), λ = α², the bonus times the largest reward still to come. With `alpha` 0.1 and `lam` 0.01 only
+  the oracle differs.
 """
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import Literal
 
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import checked_ridge, elliptical_bonus
+from optac.algorithms.parts.elliptical import PRACTICAL_ALPHA, checked_ridge, elliptical_bonus, reward_range
 from optac.models import TransitionData
 from optac.oracles import maximum_likelihood, plan
 
@@ -41,14 +44,20 @@ class Settings:
     """the bonus is cut off here before it is scaled; the paper's 2"""
     bonus_scale: float
     """multiplies the bonus; the value range H in the theorem"""
+    bonus_range: Literal["one", "rewards"]
+    """the bonus is in units of 1, or of the largest reward that later steps can still pay"""
     lam: float
     """λ, the ridge of the Gram matrix"""
+    gram: Literal["latents", "phi"]
+    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
     beta: float
     """β, the slack of the likelihood"""
     whole_trajectories: bool
     """fit every transition of an episode, not only the one at the roll-in's step"""
+    untried: Literal["nowhere", "uniform"]
+    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
     optimistic_ties: bool
-    """give a pair whose transitions the likelihood leaves free the bonus 1"""
+    """give a pair on which models of the same likelihood differ the bonus 1"""
 
     def __post_init__(self) -> None:
         checked_ridge(self.lam)
@@ -56,20 +65,24 @@ class Settings:
 
 def practical(sizes: Sizes) -> Settings:
     """Opt-AC's practical rule with this theorem's α: √(d² + |A|) in place of √|A|."""
+    alpha = practical_alpha(sizes)
     return Settings(
-        alpha=practical_alpha(sizes),
+        alpha=alpha,
         bonus_max=2.0,
         bonus_scale=1.0,
-        lam=1.0,
+        bonus_range="rewards",
+        lam=alpha**2,
+        gram="latents",
         beta=1e-2,
         whole_trajectories=True,
-        optimistic_ties=True,
+        untried="nowhere",
+        optimistic_ties=False,
     )
 
 
 def practical_alpha(sizes: Sizes) -> float:
-    """√((d² + |A|)/|A|) · 1/(3√(H|A|)), shared with RAFFLE, whose theorem has the same α."""
-    return sqrt(sizes.rank**2 + sizes.actions) / (3.0 * sizes.actions * sqrt(sizes.horizon))
+    """√((d² + |A|)/|A|) times Opt-AC's, shared with RAFFLE, whose theorem has the same α."""
+    return PRACTICAL_ALPHA * sqrt((sizes.rank**2 + sizes.actions) / sizes.actions)
 
 
 def theory(sizes: Sizes) -> Settings:
@@ -79,9 +92,12 @@ def theory(sizes: Sizes) -> Settings:
         alpha=sqrt((sizes.actions + sizes.rank**2) * confidence),
         bonus_max=2.0,
         bonus_scale=float(sizes.horizon),
+        bonus_range="one",
         lam=sizes.rank * confidence,
+        gram="phi",
         beta=0.0,
         whole_trajectories=False,
+        untried="uniform",
         optimistic_ties=False,
     )
 
@@ -119,14 +135,18 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     played = handle.roll_in(state.policy)
     data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories, step_before=True)
     model, sl_bill = maximum_likelihood(
-        handle.model_class, data.counts, state.model, slack=settings.beta, rng=rng
+        handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
-    bonus = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
-    planned, pp_bill = plan(model, handle.rewards + settings.bonus_scale * bonus, rng=rng)
+    bonus, bonus_bill = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
+    scale = settings.bonus_scale * (
+        reward_range(handle.rewards) if settings.bonus_range == "rewards" else 1.0
+    )
+    planned_in = model.settled() if settings.untried == "nowhere" else model
+    planned, pp_bill = plan(planned_in, handle.rewards + scale * bonus, rng=rng)
     info = Info(
         log_likelihood=float(model.log_likelihood.sum()),
         mean_bonus=float(bonus.mean()),
         optimistic_value=float(handle.initial @ planned.q_values[0].max(axis=-1)),
     )
-    bill = state.bill + sl_bill + pp_bill
+    bill = state.bill + sl_bill + bonus_bill + pp_bill
     return State(policy=planned.policy, data=data, model=model, bonus=bonus, bill=bill), info

@@ -1,6 +1,6 @@
 """The memory a learner keeps of its episodes: counts, the sufficient statistics of every fit and Gram matrix.
 
-Nothing here grows with the number of episodes.
+Nothing here grows with the number of episodes beyond the transitions that differ.
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,33 @@ from jaxtyping import Float, Int
 from optac.array_types import Counts, Phi, Visits
 from optac.mdp.sampling import Trajectories
 from optac.models.low_rank import LowRankModel
+from optac.models.transition_counts import TransitionCounts
 
 
 @dataclass(frozen=True)
 class TransitionData:
     """Counts of (s_h, a_h, s_{h+1}) for the fit, and of the (s_h, a_h) that enter the Gram matrix."""
 
-    counts: Counts
+    evidence: TransitionCounts
+    """what a fit needs"""
     gram_visits: Visits
 
     @classmethod
     def empty(cls, horizon: int, states: int, actions: int) -> "TransitionData":
         return cls(
-            np.zeros((horizon, states, actions, states), dtype=np.int64),
+            TransitionCounts.empty(horizon, states, actions),
             np.zeros((horizon, states, actions), dtype=np.int64),
         )
 
     @property
-    def evidence(self) -> Counts:
-        """The input of a fit: the counts."""
-        return self.counts
+    def counts(self) -> Counts:
+        """N_h(s,a,s') as a table."""
+        return self.evidence.dense()
+
+    @property
+    def visits(self) -> Visits:
+        """N_h(s,a) of the fit."""
+        return self.evidence.visits
 
     def second_moments(self, model: LowRankModel) -> Float[np.ndarray, "horizon rank rank"]:
         """Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ under the model's features, from visit counts."""
@@ -47,26 +54,24 @@ class TransitionData:
         of RI(π, h + 1): there s_h ~ d^π_h and a_h is uniform. The last step has no such roll-in.
         """
         states, actions = played
-        horizon = len(actions)
-        steps = np.arange(horizon)
-        counts, gram_visits = self.counts.copy(), self.gram_visits.copy()
+        steps = np.arange(len(actions))
+        before_last, later = steps[:-1], steps[1:]
         if whole_trajectories:
-            add_transitions(counts, played)
+            evidence = self.evidence.add_trajectories(played)
         else:
-            here = steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
-            np.add.at(counts, here, 1)
-        before_last = steps[:-1]
-        if step_before and not whole_trajectories:
-            later = before_last + 1
-            np.add.at(
-                counts,
-                (before_last, states[before_last, later], actions[before_last, later], states[later, later]),
-                1,
+            evidence = self.evidence.add(
+                steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
             )
-        gram_visits[
-            before_last, states[before_last, before_last + 1], actions[before_last, before_last + 1]
-        ] += 1
-        return TransitionData(counts, gram_visits)
+            if step_before:
+                evidence = evidence.add(
+                    before_last,
+                    states[before_last, later],
+                    actions[before_last, later],
+                    states[later, later],
+                )
+        gram_visits = self.gram_visits.copy()
+        gram_visits[before_last, states[before_last, later], actions[before_last, later]] += 1
+        return TransitionData(evidence, gram_visits)
 
 
 def add_transitions(counts: Counts, played: Trajectories) -> None:

@@ -1,19 +1,35 @@
 """A finite list Θ of candidate factorisations, the class of the paper's theorems; its fit is exact."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
+from optac.mdp.table_size import check_table
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
+from optac.models.transition_counts import TransitionCounts, dense_counts
 
 FLOOR = 1e-300
 TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class ListedModel(LowRankModel):
+    """A candidate of a list at every step; `within` says which others the slack lets pass."""
+
+    listed: "FiniteClass | None" = None
+    within: Bool[np.ndarray, "candidate horizon"] | None = None
+
+    def contested(self) -> tuple[Float[np.ndarray, "horizon state action"], int]:
+        """Where the candidates that pass disagree; each of them is looked at."""
+        assert self.listed is not None and self.within is not None and self.choice is not None
+        return self.listed.contested(self.within, self.choice).astype(float), int(self.within.sum())
 
 
 class FiniteClass:
@@ -36,6 +52,7 @@ class FiniteClass:
                     f"candidate {i} has phi {phi.shape} and mu {mu.shape}; the problem has "
                     f"{states} states and {actions} actions"
                 )
+        check_table(len(self.candidates) * len(self.candidates[0][0]), states, actions)
 
     def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
         """Where a learner's memory starts."""
@@ -60,13 +77,19 @@ class FiniteClass:
         return logs.reshape(*logs.shape[:2], -1)
 
     def fit(
-        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+        self,
+        counts: Counts | TransitionCounts,
+        previous: LowRankModel | None,
+        *,
+        slack: float,
+        rng: np.random.Generator,
     ) -> LowRankModel:
         """A candidate within `slack` of the likeliest at every step: the previous one while it is, else the likeliest.
 
         A likelihood of 0 is floored at 1e-300 a transition, below what any slack forgives.
         Ties go to the first of the list.
         """
+        counts = dense_counts(counts)
         likelihoods = np.einsum(
             "chx,hx->ch", self._log_transitions, counts.reshape(len(counts), -1), optimize=True
         )
@@ -75,15 +98,29 @@ class FiniteClass:
         within = likelihoods >= likelihoods[chosen, steps] - slack
         if previous is not None and previous.choice is not None:
             chosen = np.where(within[previous.choice, steps], previous.choice, chosen)
-        return LowRankModel(
-            np.stack([self.candidates[c][0][h] for h, c in enumerate(chosen)]),
+        phi = np.stack([self.candidates[c][0][h] for h, c in enumerate(chosen)])
+        return ListedModel(
+            phi,
             np.stack([self.candidates[c][1][h] for h, c in enumerate(chosen)]),
             likelihoods[chosen, steps],
-            self._free(within, chosen),
+            np.zeros(phi.shape[:3], dtype=bool),
             chosen,
+            decoder=np.eye(int(self._kinds.max()) + 1)[self._kinds[chosen, steps]],
+            listed=self,
+            within=within,
         )
 
-    def _free(self, within: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    @cached_property
+    def _kinds(self) -> np.ndarray:
+        """The kind of every state: states that a candidate cannot tell apart at a step are of one kind."""
+        candidates, horizon, states, *_ = self.features.shape
+        kinds = np.empty((candidates, horizon, states), dtype=np.int64)
+        for c, h in np.ndindex(candidates, horizon):
+            rows = self.features[c, h].reshape(states, -1)
+            kinds[c, h] = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        return kinds
+
+    def contested(self, within: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """The pairs on which candidates of the same likelihood, up to the slack, disagree."""
         free = np.zeros(self._transitions.shape[1:4], dtype=bool)
         for h, c in enumerate(chosen):

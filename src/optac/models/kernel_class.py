@@ -7,7 +7,7 @@ features: sufficient for every fit and every bonus, and of a size that does not 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array
 from optac.errors import InvalidInput
@@ -27,6 +27,15 @@ class KernelModel(LowRankModel):
     """A fitted kernel tabulated on the grid: T̂_h(s'|s,a)·weight(s') = ⟨φ_h(s,a), μ_h(s')⟩; `at` leaves the grid."""
 
     kernels: "KernelClass | None" = None
+    within: Bool[np.ndarray, "candidate horizon"] | None = None
+
+    def contested(self) -> tuple[Float[np.ndarray, "horizon state action"], int]:
+        """Where the candidates that the slack lets pass disagree; each of them is looked at."""
+        assert self.kernels is not None and self.within is not None and self.choice is not None
+        steps = [
+            self.kernels.contested(h, self.within[:, h], int(chosen)) for h, chosen in enumerate(self.choice)
+        ]
+        return np.stack(steps).astype(float), int(self.within.sum())
 
     def at(self, h: int, samples: Float[np.ndarray, "batch columns"]) -> Float[np.ndarray, "batch rank"]:
         """φ̂_h(s,a) at pairs given as rows (s, a)."""
@@ -140,9 +149,10 @@ class KernelClass:
             self._tabulated(chosen, previous),
             np.broadcast_to(self.features.mu, (len(steps), *self.features.mu.shape)),
             evidence[chosen, steps],
-            np.stack([self._free(h, within[:, h], int(chosen[h])) for h in range(len(steps))]),
+            np.zeros((len(steps), len(self.grid), self.drift.actions), dtype=bool),
             chosen,
             kernels=self,
+            within=within,
         )
 
     def _tabulated(self, chosen: Array, previous: LowRankModel | None) -> Array:
@@ -159,7 +169,7 @@ class KernelClass:
             tables[h] = self.features.phi(self._grid_means(self.thetas[chosen[h], h]))
         return tables
 
-    def _free(self, h: int, within: Array, chosen: int) -> Array:
+    def contested(self, h: int, within: Array, chosen: int) -> Array:
         """The pairs on which candidates of the same likelihood, up to the slack, disagree."""
         own = self._grid_means(self.thetas[chosen, h])
         free = np.zeros(own.shape[:2], dtype=bool)

@@ -12,8 +12,10 @@ from jaxtyping import Float, Int
 
 from optac.array_types import Counts
 from optac.errors import InvalidInput
+from optac.mdp.table_size import check_table
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
+from optac.models.transition_counts import TransitionCounts, dense_counts
 
 STIRRING = 1e-3
 FLOOR = 1e-300
@@ -38,6 +40,7 @@ class SimplexClass:
                 f"rank={self.rank} is out of range; with {states} states and {actions} actions "
                 f"rank must be between 1 and S·A = {states * actions}"
             )
+        check_table(1, states, actions)
 
     def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
         """Where a learner's memory starts."""
@@ -49,9 +52,15 @@ class SimplexClass:
         return free * float(np.log(max(samples, 2)))
 
     def fit(
-        self, counts: Counts, previous: LowRankModel | None, *, slack: float, rng: np.random.Generator
+        self,
+        counts: Counts | TransitionCounts,
+        previous: LowRankModel | None,
+        *,
+        slack: float,
+        rng: np.random.Generator,
     ) -> LowRankModel:
         """The likeliest model EM finds, at least as likely as `previous`; a start ends when a sweep gains ≤ slack."""
+        counts = dense_counts(counts)
         samples = int(counts.sum())
         if self.rank >= counts.shape[1]:
             return self._frequencies(counts)

@@ -4,7 +4,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from optac.array_types import Array
 from optac.models.low_rank import LowRankModel
 from optac.oracles.bill import Bill
 
@@ -37,7 +36,7 @@ class ModelClass(Protocol):
 
 def maximum_likelihood(
     model_class: ModelClass,
-    evidence: Array,
+    evidence: Any,
     previous: LowRankModel | None,
     *,
     slack: float,
@@ -47,7 +46,7 @@ def maximum_likelihood(
 
     Exact for a finite class, at every step apart. The simplex class is not convex: EM's local maximum stands for
     the minimum, and it stops once a sweep gains at most β, which bounds the sweep and not the distance. The bill
-    records the accuracy asked.
+    records the accuracy asked; a class that searches from several starts says so, and each is a call.
     """
     model = model_class.fit(evidence, previous, slack=slack, rng=rng)
-    return model, Bill(SL=1, accuracy=slack)
+    return model, Bill(SL=model.starts, accuracy=slack)

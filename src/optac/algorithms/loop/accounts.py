@@ -199,7 +199,7 @@ class Accounts:
             return Certificate(None, Bill())
         if not isinstance(state.data, TransitionData):
             return Certificate(None, Bill())
-        visits = state.data.counts.sum(axis=-1)
+        visits = state.data.visits
         return certify(state.model, state.bonus, visits, self._handle.rewards, self._handle.initial, members)
 
 
@@ -211,7 +211,7 @@ def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> 
     """
     flows = [problem.occupancy(problem.optimal_policy)]
     if model is not None:
-        flows.append(occupancies(model.transitions, problem.optimal_policy, problem.initial))
+        flows.append(occupancies(model.kernel, problem.optimal_policy, problem.initial))
     least = rho.min(axis=-1)
     first = 1 if isinstance(problem, SmoothWalk) else 0
     reached = np.maximum.reduce(flows)[first:].max(axis=0, initial=0.0)

@@ -1,13 +1,23 @@
-"""The elliptical bonus that Opt-AC, Rep-UCB and RAFFLE share: how little the data say of a learnt feature."""
+"""The elliptical bonus that Opt-AC, Rep-UCB and RAFFLE share: how little the data say of a pair (s,a).
 
-from typing import Protocol, runtime_checkable
+The paper's Gram matrix is over the d-dimensional φ̂_h(s,a) (`gram="phi"`). That one knows nothing of pairs never tried:
+once a factor is well visited elsewhere, every feature on it looks certain. With `gram="latents"` it is over
+q_h(·|s) ⊗ e_a, |A| blocks of d × d, q the decoder of the fitted model: an action never tried from a latent is a
+direction never seen. Where a class takes no states together q is the state itself and the norm is 1/√(λ + N_h(s,a)).
+"""
+
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
-from optac.array_types import Phi, QValues
+from optac.array_types import Phi, QValues, Rewards, Visits
 from optac.errors import InvalidInput
 from optac.models import KernelData, LowRankModel, TransitionData
+from optac.oracles import Bill
+
+PRACTICAL_ALPHA = 0.1
+"""tuned once, on locks, river-swim and deep-sea, and held for all problems and algorithms"""
 
 
 @runtime_checkable
@@ -21,6 +31,12 @@ class BonusSettings(Protocol):
     def lam(self) -> float: ...
 
     @property
+    def gram(self) -> Literal["latents", "phi"]: ...
+
+    @property
+    def whole_trajectories(self) -> bool: ...
+
+    @property
     def optimistic_ties(self) -> bool: ...
 
 
@@ -32,17 +48,24 @@ def checked_ridge(lam: float) -> None:
 
 def elliptical_bonus(
     settings: BonusSettings, model: LowRankModel, data: TransitionData | KernelData, ceiling: float = 1.0
-) -> QValues:
-    """b̃_h(s,a) = min(α ‖φ̂_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ φ̂φ̂ᵀ over RI(·, h+1) (Eq. 3); 0 in the last step.
+) -> tuple[QValues, Bill]:
+    """b̃_h(s,a) = min(α ‖ψ_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ ψψᵀ (Eq. 3); 0 in the last step.
 
-    Rep-UCB's `ceiling` is 2. A pair that the likelihood leaves free gets 1 with `optimistic_ties`.
+    With `gram="phi"` ψ = φ̂ and the sum is over RI(·, h+1). With `gram="latents"` ψ = q ⊗ e_a, and with
+    `whole_trajectories` the sum is over every pair that the fit uses. Rep-UCB's `ceiling` is 2. With `optimistic_ties`
+    a pair on which models of the same likelihood differ gets 1; each model looked at for that is an SL call.
     """
-    norms = elliptical_norms(model.phi, gram_matrix(model, data, settings.lam))
+    if settings.gram == "phi":
+        norms = elliptical_norms(model.phi, gram_matrix(model, data, settings.lam))
+    else:
+        norms = latent_norms(model.decoder, _visits(data, settings.whole_trajectories), settings.lam)
     bonus = np.minimum(settings.alpha * norms, ceiling)
+    looked_at = 0
     if settings.optimistic_ties:
-        bonus = np.where(model.free, np.maximum(bonus, 1.0), bonus)
+        contested, looked_at = model.contested()
+        bonus = np.maximum(bonus, contested)
     bonus[-1] = 0.0
-    return bonus
+    return bonus, Bill(SL=looked_at)
 
 
 def gram_matrix(
@@ -56,3 +79,30 @@ def elliptical_norms(phi: Phi, gram: Float[np.ndarray, "horizon rank rank"]) -> 
     """‖φ_h(s,a)‖_{Λ_h⁻¹}."""
     squared = np.einsum("hsad,hde,hsae->hsa", phi, np.linalg.inv(gram), phi, optimize=True)
     return np.sqrt(np.maximum(squared, 0.0))
+
+
+def latent_norms(
+    decoder: Float[np.ndarray, "horizon state latent"] | None, visits: Visits, lam: float
+) -> QValues:
+    """‖q_h(·|s) ⊗ e_a‖_{Λ_h⁻¹}: Λ_h has a block λI + Σ_s N_h(s,a) q_h(·|s) q_h(·|s)ᵀ an action."""
+    if decoder is None:
+        return np.asarray(1.0 / np.sqrt(lam + visits))
+    weighted = np.einsum("hsa,hsz->hasz", visits, decoder)
+    gram = lam * np.eye(decoder.shape[-1]) + weighted.transpose(0, 1, 3, 2) @ decoder[:, None]
+    squared = np.einsum("hsz,hazy,hsy->hsa", decoder, np.linalg.inv(gram), decoder, optimize=True)
+    return np.sqrt(np.maximum(squared, 0.0))
+
+
+def reward_range(rewards: Rewards) -> Float[np.ndarray, "horizon 1 1"]:
+    """The most that the steps after h can still pay, which the known rewards give; 0 in the last step."""
+    largest = rewards.max(axis=(1, 2))
+    after = np.append(np.cumsum(largest[::-1])[::-1][1:], 0.0)
+    return np.asarray(after[:, None, None])
+
+
+def _visits(data: TransitionData | KernelData, whole_trajectories: bool) -> Visits:
+    if not isinstance(data, TransitionData):
+        raise InvalidInput(
+            "gram=latents counts visits of states, which a continuous problem has not; set gram=phi"
+        )
+    return data.visits if whole_trajectories else data.gram_visits

@@ -59,7 +59,7 @@ def elliptical_planner(
             capped = True
             break
         found.append(planned.policy)
-        flow = occupancies(model.transitions, planned.policy, initial)[h][:, None] * planned.policy[h]
+        flow = occupancies(model.kernel, planned.policy, initial)[h][:, None] * planned.policy[h]
         sigma = sigma + np.einsum("sa,sad,sae->de", flow, phi, phi)
     policies = np.stack(found) if found else uniform_policy(horizon, states, actions)[None]
     return Covered(policies, len(found), capped, bill)
