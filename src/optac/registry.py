@@ -91,6 +91,8 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
     },
     "model class": {
         "simplex": ("optac.models.simplex:SimplexClass", "both factors on the simplex, fitted by EM"),
+        "decoder": ("optac.models.decoder:DecoderClass", "states show latents through an unknown decoder"),
+        "linear": ("optac.models.decoder:linear_class", "a decoder linear in the states' feature vectors"),
         "finite": ("optac.models.finite_class:decoy_class", "the truth among decoys, fitted exactly"),
     },
     "algorithm": {
