@@ -2,7 +2,7 @@
 
 import os
 
-from optac.settings import read
+from optac.errors import InvalidInput
 
 
 def limit_threads(threads: int) -> None:
@@ -11,7 +11,8 @@ def limit_threads(threads: int) -> None:
     NumPy obeys at once. XLA reads the number when the first array is made and keeps to it from then on; what the
     user has set for it in the environment stays as it is.
     """
-    read("threads", threads, int, least=1)
+    if threads < 1:
+        raise InvalidInput(f"threads={threads} must be at least 1")
     os.environ.setdefault("NPROC", str(threads))
     flags = os.environ.get("XLA_FLAGS", "")
     if threads == 1 and "xla_cpu_multi_thread_eigen" not in flags:
