@@ -14,8 +14,8 @@ import pytest
 
 from optac.runs import lease
 from optac.runs.folder import RunFolder
-from optac.runs.lease import Claim, FencedOff, Lease, holder, newest_attempt
-from optac.runs.lock import RunFolderBusy
+from optac.runs.lease import Claim, Lease, holder, newest_attempt
+from optac.runs.lock import FencedOff, RunFolderBusy
 
 OWNER = """
 import sys, time

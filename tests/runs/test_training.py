@@ -24,8 +24,8 @@ from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
 from optac.runs import folder
 from optac.runs.folder import RunFolder
-from optac.runs.lease import Claim, FencedOff, Lease
-from optac.runs.lock import RunFolderBusy
+from optac.runs.lease import Claim, Lease
+from optac.runs.lock import FencedOff, RunFolderBusy
 from optac.runs.training import Interrupted, evaluate, resume, train
 
 HERE = Path(__file__).parents[1]

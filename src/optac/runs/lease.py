@@ -5,8 +5,9 @@ to its name, which fails where the name exists, so that it has one owner on any 
 knows hard links. Before every write a worker looks whether a newer attempt exists, and where one does it writes no
 more: a worker that was believed dead and was not is fenced off.
 
-Whether the owner lives: on its own machine the system says so, for it drops a dead process's lock; from elsewhere an
-owner that has not touched its file for a minute is dead. Should that be wrong, the fence still holds.
+Whether the owner lives: on its own machine the system says so, for it drops a dead process's lock. From elsewhere a
+`LeaseWatch` sees for itself whether the file changes, whatever the clocks say: a minute without a change, and the owner
+is dead. Who looks only once has the file's date alone. Should either be wrong, the fence still holds.
 """
 
 import fcntl
@@ -22,15 +23,11 @@ from typing import Any, Final
 
 from optac.errors import RunFailed
 from optac.plain_files import is_folder, is_there, open_plain, read_plain, write_plain
-from optac.runs.lock import RunFolderBusy, is_locked, this_process
+from optac.runs.lock import FencedOff, RunFolderBusy, is_locked, this_process
 
 FOLDER: Final = "attempts"
 SECONDS_BETWEEN_TOUCHES = 5.0
 SECONDS_TO_LIVE = 60.0
-
-
-class FencedOff(RunFailed):
-    """A newer attempt at the run has begun, so this one may not write any more."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +42,34 @@ class Attempt:
     ended: bool
 
     def is_alive(self) -> bool:
-        """Whether its owner is still at work, as far as can be seen from here."""
+        """Whether its owner is still at work, as far as can be seen at one look."""
+        known = self.is_known_alive()
+        return abs(time.time() - self.path.stat().st_mtime) < SECONDS_TO_LIVE if known is None else known
+
+    def is_known_alive(self) -> bool | None:
+        """The same where it can be known for sure; None where the owner is on another machine."""
         if self.ended:
             return False
-        if self.machine == machine():
-            return is_locked(self.path)
-        return time.time() - self.path.stat().st_mtime < SECONDS_TO_LIVE
+        return is_locked(self.path) if self.machine == machine() else None
+
+
+@dataclass
+class LeaseWatch:
+    """Watches attempts by this process's own clock, which never jumps: one lives while its file changes."""
+
+    _seen: dict[Path, tuple[int, float]] = field(default_factory=dict)
+
+    def is_alive(self, attempt: Attempt) -> bool:
+        """Whether its owner is still at work; one that has just been seen first is given the benefit of the doubt."""
+        known = attempt.is_known_alive()
+        if known is not None:
+            return known
+        touched, now = attempt.path.stat().st_mtime_ns, time.monotonic()
+        then, since = self._seen.get(attempt.path, (None, now))
+        if touched != then:
+            self._seen[attempt.path] = touched, now
+            return True
+        return now - since < SECONDS_TO_LIVE
 
 
 @dataclass(frozen=True)
@@ -148,15 +167,16 @@ def newest_attempt(run: Path) -> Attempt | None:
         raise RunFailed(f"{paths[-1]} is damaged: {error}; delete it and start again") from error
 
 
-def holder(run: Path, *, besides: str | None = None) -> str | None:
+def holder(run: Path, *, besides: str | None = None, watch: LeaseWatch | None = None) -> str | None:
     """The holder of a run now, other than the launcher `besides`; None where it is free."""
     lock = run / "lock"
     if is_there(lock) and is_locked(lock):
         return read_plain(lock).decode(errors="replace") or "another process"
     attempt = newest_attempt(run)
-    if attempt is None or attempt.launcher == besides or not attempt.is_alive():
+    if attempt is None or attempt.launcher == besides:
         return None
-    return attempt.owner
+    alive = attempt.is_alive() if watch is None else watch.is_alive(attempt)
+    return str(attempt.owner) if alive else None
 
 
 def machine() -> str:

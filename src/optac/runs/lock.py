@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, RunFailed
 from optac.plain_files import open_plain
 
 _SECONDS_TO_LOCK: Final = 0.5
@@ -21,13 +21,18 @@ class RunFolderBusy(InvalidInput):
     """Another living process owns the folder."""
 
 
+class FencedOff(RunFailed):
+    """The run is somebody else's by now, so that nothing more may be written to it."""
+
+
 class Lock:
     """A process's right to write to a run, until it is released or the process ends."""
 
     def __init__(self, run: Path, patience: float = _SECONDS_TO_LOCK) -> None:
         """Take the lock; RunFolderBusy where a living process has it for longer than `patience` seconds."""
+        self._path = run / "lock"
         try:
-            self._file = open_plain(run / "lock", os.O_RDWR | os.O_CREAT)
+            self._file = open_plain(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise InvalidInput(
                 f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
@@ -40,7 +45,16 @@ class Lock:
         os.pwrite(self._file, this_process().encode(), 0)
 
     def check(self) -> None:
-        """Nothing: the lock is this process's until it is released."""
+        """Nothing while the file is the one that was locked; FencedOff where it was removed or replaced."""
+        try:
+            same = os.path.samestat(os.fstat(self._file), os.lstat(self._path))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise FencedOff(
+                f"{self._path} was removed or replaced while this process held it; nothing more is written, and "
+                "resuming goes on from the newest checkpoint"
+            )
 
     def release(self) -> None:
         """Give the run up."""

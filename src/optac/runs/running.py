@@ -9,7 +9,7 @@ from pathlib import Path
 
 from optac.errors import RunFailed, Terminated
 from optac.runs.folder import RunFolder
-from optac.runs.lease import FencedOff
+from optac.runs.lock import FencedOff
 
 
 class Interrupted(RunFailed):

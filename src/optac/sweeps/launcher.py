@@ -21,7 +21,7 @@ from optac.registry import paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import KINDS
-from optac.runs.lease import holder, newest_attempt
+from optac.runs.lease import LeaseWatch, holder, newest_attempt
 from optac.runs.lock import Lock
 from optac.runs.provenance import all_versions
 from optac.settings import read
@@ -124,6 +124,8 @@ class _Launcher:
     running: dict[str, SweptRun] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     has_room: bool = True
+    waited_for: set[str] = field(default_factory=set)
+    watch: LeaseWatch = field(default_factory=LeaseWatch)
     token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     def run(self) -> None:
@@ -157,11 +159,14 @@ class _Launcher:
     def _start_if_it_can_be(self, run: SweptRun) -> bool:
         """Whether the run has to wait, for another launcher that holds it or for room."""
         # In this order: who held it at the first question and has let go at the second has finished it by then.
-        held = holder(self.path / run.id, besides=self.token) is not None
+        held = holder(self.path / run.id, besides=self.token, watch=self.watch)
         if RunFolder.open(self.path / run.id).is_finished:
             self.waiting.remove(run)
             return False
-        if held:
+        if held is not None:
+            if run.id not in self.waited_for:
+                self.waited_for.add(run.id)
+                self.watching.say(f"{run.id} is held by {held}; waiting for it")
             return True
         if self.executor.free() <= 0:
             if not self.running and self.has_room:
