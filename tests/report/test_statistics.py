@@ -23,9 +23,10 @@ def test_mean_and_std_divide_by_one_less_than_the_seeds() -> None:
 
 
 def test_interquartile_mean_drops_a_quarter_from_either_end() -> None:
-    assert statistics.interquartile_mean([[1.0, 100.0, 3.0, 5.0]]) == 4.0
-    assert statistics.interquartile_mean([[1.0, 2.0], [-9.0, 3.0, 4.0, 5.0, 6.0, 99.0]]) == 3.5
-    assert statistics.interquartile_mean([[1.0, 2.0, 6.0]]) == 3.0, "a quarter of three is none"
+    assert statistics.interquartile_mean(np.array([1.0, 100.0, 3.0, 5.0])) == 4.0
+    two_tasks = np.array([1.0, 2.0]), np.array([-9.0, 3.0, 4.0, 5.0, 6.0, 99.0])
+    assert statistics.interquartile_mean(*two_tasks) == 3.5
+    assert statistics.interquartile_mean(np.array([1.0, 2.0, 6.0])) == 3.0, "a quarter of three is none"
 
 
 def test_interval_of_three_seeds_is_that_of_all_27_resamples() -> None:
@@ -86,7 +87,7 @@ def test_welch_interval_is_the_worked_one() -> None:
     """
     found = statistics.difference(Summary(6152.0, 657.0, 4), Summary(4994.0, 99.0, 4))
     assert found.mean == 1158 and found.verdict == "higher"
-    assert (found.low, found.high) == pytest.approx((126, 2190), abs=3)
+    assert (found.interval.low, found.interval.high) == pytest.approx((126, 2190), abs=3)
     assert statistics.difference(Summary(4994.0, 99.0, 4), Summary(6152.0, 657.0, 4)).verdict == "lower"
     assert (
         statistics.difference(Summary(2701.0, 663.0, 4), Summary(2081.0, 465.0, 4)).verdict == "cannot tell"
@@ -96,16 +97,16 @@ def test_welch_interval_is_the_worked_one() -> None:
 @pytest.mark.parametrize("other", [Summary(5.0, 1.0, 2), Summary(5.0, None, 1), Summary(5.0, None, 4)])
 def test_too_few_seeds_or_an_unknown_spread_cannot_tell(other: Summary) -> None:
     found = statistics.difference(Summary(9.0, 0.1, 4), other)
-    assert found.low is None and found.verdict == "cannot tell"
+    assert found.interval is None and found.verdict == "cannot tell"
 
 
 def test_one_constant_side_leaves_the_others_t_interval_and_two_leave_none() -> None:
     """0.1 / √4 = 0.05 times Student's 97.5 % point of 3 degrees of freedom, 3.1824, is 0.159."""
     constant, spread = Summary(5.0, 0.0, 4), Summary(9.0, 0.1, 4)
     found = statistics.difference(spread, constant)
-    assert (found.low, found.high) == pytest.approx((3.8409, 4.1591), abs=1e-4)
-    assert statistics.difference(constant, spread).high == pytest.approx(-3.8409, abs=1e-4)
-    assert statistics.difference(constant, Summary(9.0, 0.0, 3)).low is None
+    assert (found.interval.low, found.interval.high) == pytest.approx((3.8409, 4.1591), abs=1e-4)
+    assert statistics.difference(constant, spread).interval.high == pytest.approx(-3.8409, abs=1e-4)
+    assert statistics.difference(constant, Summary(9.0, 0.0, 3)).interval is None
 
 
 def test_interquartile_mean_and_its_interval_are_rliables() -> None:

@@ -9,7 +9,7 @@ from optac.report.chart import chart
 from optac.report.commands_section import Commands
 from optac.report.groups import Group, short_name
 from optac.report.markup import Markup, element, joined, table
-from optac.report.numbers import ends, interval, mean_std, number
+from optac.report.numbers import interval, mean_std, number
 from optac.report.panels import Panel, normalised_scores
 from optac.report.provable_groups import ProvableGroup, by_problem
 from optac.report.recorded_runs import ProvableRun, TrainingRun
@@ -67,16 +67,14 @@ def agents_section(groups: Sequence[Group]) -> Markup:
         assert first.summary is not None and second.summary is not None
         gap = difference(second.summary, first.summary)
         chance = improvement_interval([a], [b])
-        told = gap.low is not None and gap.high is not None
-        width = gap.high - gap.low if gap.low is not None and gap.high is not None else None
+        untold = TOO_FEW if min(len(a), len(b)) < SEEDS_NEEDED else NO_SPREAD
         lines.append(
             [
                 short_name(first.environment),
                 f"{second.label} over {first.label}",
-                f"{number(gap.mean, width)}"
-                + (f" {ends(gap.low, gap.high)}" if gap.low is not None and gap.high is not None else ""),
+                interval(gap.interval) if gap.interval else number(gap.mean),
                 interval(chance) if chance else f"{probability_of_improvement([a], [b]):.2f}",
-                gap.verdict if told else TOO_FEW if min(len(a), len(b)) < SEEDS_NEEDED else NO_SPREAD,
+                gap.verdict if gap.interval else untold,
             ]
         )
     if not lines:

@@ -58,15 +58,14 @@ class Difference:
     """Mean of a minus mean of b with Welch's 95 % interval, and whether that interval leaves zero out."""
 
     mean: float
-    low: float | None
-    high: float | None
+    interval: Interval | None
 
     @property
     def verdict(self) -> Literal["higher", "lower", "cannot tell"]:
         """Whether a is above b as far as the seeds can tell."""
-        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+        if self.interval is None or self.interval.low <= 0 <= self.interval.high:
             return "cannot tell"
-        return "higher" if self.low > 0 else "lower"
+        return "higher" if self.interval.low > 0 else "lower"
 
 
 def summary(values: Sample) -> Summary:
@@ -76,14 +75,9 @@ def summary(values: Sample) -> Summary:
     return Summary(float(np.mean(array)), std, len(array))
 
 
-def interquartile_mean(samples: Samples) -> float:
-    """The mean of the middle half of all scores, those of every task together."""
-    return float(_trimmed(*(np.sort(np.asarray(sample, dtype=float)) for sample in samples)))
-
-
 def iqm_interval(samples: Samples, *, resamples: int = RESAMPLES) -> Interval | None:
     """The interquartile mean over tasks with its 95 % interval; one sample per task, one score per seed."""
-    return _interval(_trimmed, samples, resamples)
+    return _interval(interquartile_mean, samples, resamples)
 
 
 def mean_interval(sample: Sample, *, resamples: int = RESAMPLES) -> Interval | None:
@@ -148,15 +142,15 @@ def difference(a: Summary, b: Summary) -> Difference:
 
     gap = a.mean - b.mean
     if min(a.seeds, b.seeds) < SEEDS_NEEDED or a.std is None or b.std is None or a.std == b.std == 0:
-        return Difference(gap, None, None)
+        return Difference(gap, None)
     first, second = a.std**2 / a.seeds, b.std**2 / b.seeds
     freedom = (first + second) ** 2 / (first**2 / (a.seeds - 1) + second**2 / (b.seeds - 1))
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * (first + second) ** 0.5
-    return Difference(gap, gap - reach, gap + reach)
+    return Difference(gap, Interval(gap, gap - reach, gap + reach))
 
 
-def _trimmed(*tasks: Values, axis: int = -1) -> Any:
-    """The mean of what is left when a quarter, rounded down, is cut from either end."""
+def interquartile_mean(*tasks: Values, axis: int = -1) -> Any:
+    """The mean of the middle half of all scores: a quarter, rounded down, is cut from either end."""
     scores = np.sort(np.concatenate(tasks, axis=axis), axis=axis)
     count = scores.shape[axis]
     return np.mean(np.take(scores, np.arange(count // 4, count - count // 4), axis=axis), axis=axis)

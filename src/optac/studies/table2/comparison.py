@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from optac.report.groups import Group
-from optac.report.numbers import ends, mean_std, number, seeds
+from optac.report.numbers import interval, mean_std, seeds
 from optac.report.statistics import SEEDS_NEEDED, Difference, Summary, difference
 from optac.studies.table2.cells import SEEDS, STEPS
 from optac.studies.table2.paper import AGENTS, PAPER, TASKS, Printed
@@ -54,9 +54,9 @@ class TableCell:
         if self.ours is None or self.difference is None:
             return "missing"
         gap, better = self.difference, self.better
-        if gap.low is not None and gap.high is not None:
+        if gap.interval:
             told = "cannot tell" if gap.verdict == "cannot tell" else "can tell"
-            return f"{better}, seeds {told}: {number(gap.mean, gap.high - gap.low)} {ends(gap.low, gap.high)}"
+            return f"{better}, seeds {told}: {interval(gap.interval)}"
         return f"{better}, {self.untold}"
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from optac.report.commands_section import Commands
 from optac.report.groups import short_name
 from optac.report.markup import Markup, element, joined
-from optac.report.numbers import ends, mean_std, number, seeds
+from optac.report.numbers import interval, mean_std, number, seeds
 from optac.studies.table2.comparison import TableCell
 from optac.studies.table2.paper import AGENTS
 
@@ -85,12 +85,11 @@ def _verdict(cell: TableCell) -> list[Markup]:
     assert gap is not None and ours is not None
     better = cell.better
     sign = {"ours higher": "▲ ", "paper’s higher": "▼ ", "equal": "= "}[better]
-    if gap.low is None or gap.high is None:
+    if gap.interval is None:
         return [element("span", sign + better, class_="pill"), element("span", cell.untold, class_="why")]
     told = gap.verdict != "cannot tell"
     kind = "pill" if not told else "pill good" if gap.verdict == "higher" else "pill bad"
-    apart = f"{number(gap.mean, gap.high - gap.low)} {ends(gap.low, gap.high)}"
-    why = f"{seeds(ours.seeds)} {'can' if told else 'cannot'} tell: {apart}"
+    why = f"{seeds(ours.seeds)} {'can' if told else 'cannot'} tell: {interval(gap.interval)}"
     return [element("span", sign + better, class_=kind), element("span", why, class_="why")]
 
 
