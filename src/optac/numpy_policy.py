@@ -197,13 +197,7 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
 def _policy(arrays: Mapping[str, NDArray[Any]]) -> Policy:
     depth = sum(name.startswith("weight_") for name in arrays)
     layer_names = [(f"weight_{index}", f"bias_{index}") for index in range(depth)]
-    required = {
-        "format",
-        "activation",
-        "action_low",
-        "action_high",
-        *(n for pair in layer_names for n in pair),
-    }
+    required = {"format", "activation", "action_low", "action_high"}.union(*layer_names)
     optional = {"observation_mean", "observation_deviation"}
     if depth == 0 or not required <= arrays.keys() <= required | optional:
         raise InvalidInput(
@@ -233,12 +227,8 @@ def _kept_type(name: str, value: ArrayLike) -> type[np.floating[Any]]:
 
 def _number(name: str, array: NDArray[Any]) -> Array:
     rank = 2 if name.startswith("weight_") else 1
-    if (
-        array.dtype != _kept_type(name, array)
-        or array.ndim != rank
-        or not array.size
-        or not np.all(np.isfinite(array))
-    ):
+    wanted = array.dtype == _kept_type(name, array) and array.ndim == rank
+    if not wanted or not array.size or not np.all(np.isfinite(array)):
         raise InvalidInput(
             f"{name} is a {array.dtype} array of shape {array.shape}; it must be float32 with {rank} axes, "
             "not empty, every number finite."

@@ -51,7 +51,7 @@ def truncation(dim: int, smoothness: int) -> dict[str, Any]:
     """sup_y |f − f_W| against W."""
     density = _density(BumpNoise(dim, 1.0, smoothness), dim)
     errors = [np.abs(truncated_density(dim, smoothness, radius) - density).max() for radius in RADII]
-    return _row("truncation", dim, smoothness, None, RADII, errors)
+    return _row("truncation", RADII, errors, dim=dim, smoothness=smoothness, seed=None)
 
 
 def frequencies(dim: int, seed: int) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def frequencies(dim: int, seed: int) -> dict[str, Any]:
         features = ConditionalFourierFeatures(dim, size, radius, seed * len(SIZES) + i)
         phi = features.phi_exact(noise.characteristic)
         errors.append(np.abs(features.inner_products(phi, _points(dim)) - truth).max())
-    return _row("frequencies", dim, smoothness, seed, SIZES, errors)
+    return _row("frequencies", SIZES, errors, dim=dim, smoothness=smoothness, seed=seed)
 
 
 def samples(dim: int, seed: int) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def samples(dim: int, seed: int) -> dict[str, Any]:
     features = lattice_features(dim, radius)
     drawn = noise.sample(np.random.default_rng([seed, dim]), SIZES[-1])
     errors = [np.abs(features.density(drawn[:size], _points(dim)) - truth).max() for size in SIZES]
-    return _row("samples", dim, smoothness, seed, SIZES, errors)
+    return _row("samples", SIZES, errors, dim=dim, smoothness=smoothness, seed=seed)
 
 
 def joint(dim: int, seed: int) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def joint(dim: int, seed: int) -> dict[str, Any]:
         features = ConditionalFourierFeatures(dim, size, radius, seed * len(SIZES) + i)
         drawn = noise.sample(np.random.default_rng([seed, size]), size)
         errors.append(np.abs(features.density(drawn, _points(dim)) - truth).max())
-    return _row("joint", dim, smoothness, seed, JOINT_SIZES, errors)
+    return _row("joint", JOINT_SIZES, errors, dim=dim, smoothness=smoothness, seed=seed)
 
 
 @cache
@@ -130,18 +130,6 @@ def _density(noise: BumpNoise, dim: int) -> Float[np.ndarray, " point"]:
 
 
 def _row(
-    term: str,
-    dim: int,
-    smoothness: int,
-    seed: int | None,
-    sizes: Sequence[float | int],
-    errors: Sequence[Any],
+    term: str, sizes: Sequence[float | int], errors: Sequence[Any], **about: int | None
 ) -> dict[str, Any]:
-    return {
-        "term": term,
-        "dim": dim,
-        "smoothness": smoothness,
-        "seed": seed,
-        "sizes": list(sizes),
-        "errors": [float(error) for error in errors],
-    }
+    return {"term": term, **about, "sizes": list(sizes), "errors": [float(error) for error in errors]}

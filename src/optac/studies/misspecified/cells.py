@@ -10,6 +10,7 @@ first can be told from the second, the misspecified runs take features whose err
 draws the instance and the learner both.
 """
 
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -124,16 +125,7 @@ def _learnt(study: str, walk: SmoothWalk, choice: FourierChoice, seed: int) -> d
 
 
 def _measured(walk: SmoothWalk, choice: FourierChoice, seed: int, **budget: Any) -> dict[str, Any]:
-    return measured(
-        walk,
-        "opt-ac",
-        seed=seed,
-        frequencies=choice.frequencies,
-        radius=choice.radius,
-        next_samples=choice.next_samples,
-        tolerance=choice.tolerance,
-        **budget,
-    )
+    return measured(walk, "opt-ac", seed=seed, **asdict(choice), **budget)
 
 
 def _features(walk: SmoothWalk, choice: FourierChoice, seed: int) -> dict[str, Any]:
