@@ -15,7 +15,7 @@ from typing import Any
 
 from optac import __version__
 from optac.commands.subcommand import Parser, notice
-from optac.errors import InvalidInput, OptacError, OptacWarning, Terminated
+from optac.errors import Interrupted, OptacError, OptacWarning, Terminated
 from optac.registry import add_paths
 from optac.signals import listen
 
@@ -70,8 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         notice(f"error: out of memory: {error}; make the problem or the run smaller")
         return 1
     except (OptacError, OSError) as error:
-        notice(f"error: {error}")
-        return 2 if isinstance(error, InvalidInput) else 1
+        notice(str(error) if isinstance(error, Interrupted) else f"error: {error}")
+        return getattr(error, "exit_code", 1)
 
 
 @contextmanager

@@ -1,17 +1,23 @@
 """The errors that optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
 
 import difflib
+import signal
 from collections.abc import Iterable
+from pathlib import Path
 
 _MOST_NAMES, _NEAREST = 40, 10
 
 
 class OptacError(Exception):
-    """Anything optac refuses or could not finish."""
+    """Anything optac refuses or could not finish; the command exits with `exit_code`."""
+
+    exit_code = 1
 
 
 class InvalidInput(OptacError, ValueError):
-    """The caller's input is wrong; the message says what is allowed. The command exits with 2."""
+    """The caller's input is wrong; the message says what is allowed."""
+
+    exit_code = 2
 
 
 class InvalidProblem(InvalidInput):
@@ -23,7 +29,15 @@ class MissingExtra(InvalidInput, ImportError):
 
 
 class RunFailed(OptacError):
-    """A run could not go on. The command exits with 1."""
+    """A run could not go on."""
+
+
+class Interrupted(RunFailed):
+    """A signal ended the run after it had saved; `exit_code` is 128 plus the signal's number."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` continues")
+        self.exit_code = 128 + number
 
 
 class OptacWarning(UserWarning):

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--theory", action="store_true", help="the lock alone: no training, no JAX")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """The lock, then the training unless it is left out, then the page of both."""
     steps = read("steps", STEPS if arguments.steps is None else arguments.steps, int, least=1)
     out = arguments.out or fresh_path(Path("runs/demo"))
@@ -47,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     said = {**{name: result.summary() for name, result in results.items()}, "figure": str(drawn)}
     if not arguments.json:
         _show_lock(problem, results, drawn)
-    if not arguments.theory:
-        return _train_and_report(arguments, out, steps, said)
-    _show_page(arguments, out, "The demo: a lock", said)
-    return 0
+    if arguments.theory:
+        _show_page(arguments, out, "The demo: a lock", said)
+    else:
+        _train_and_report(arguments, out, steps, said)
 
 
 def _play(out: Path, advance: Callable[[int, str], None]) -> dict[str, Result]:
@@ -103,32 +103,27 @@ def _show_lock(problem: Problem, results: Mapping[str, Result], drawn: Path) -> 
     print(f"\nfigure      {drawn}\ngo further  {FURTHER}\n")
 
 
-def _train_and_report(arguments: argparse.Namespace, out: Path, steps: int, said: dict[str, Any]) -> int:
+def _train_and_report(arguments: argparse.Namespace, out: Path, steps: int, said: dict[str, Any]) -> None:
     """cRFFSAC brings a pendulum to rest: an evaluation every thousand steps, the first thousand random."""
     limit_threads(1)
     from optac.commands.train import print_evaluation, show_training
-    from optac.runs.training import Interrupted, train
+    from optac.runs.training import train
 
     quiet = is_quiet(arguments)
     if not quiet:
         notice(f"now cRFFSAC learns {TASK}, {steps:,} steps")
-    try:
-        result = train(
-            TASK,
-            "crffsac",
-            steps=steps,
-            settings=TRAINING_SETTINGS,
-            out=out / "crffsac",
-            on_row=(lambda row: None) if quiet else print_evaluation,
-            show_progress=not quiet,
-        )
-    except Interrupted as error:
-        notice(str(error))
-        return error.exit_code
+    result = train(
+        TASK,
+        "crffsac",
+        steps=steps,
+        settings=TRAINING_SETTINGS,
+        out=out / "crffsac",
+        on_row=(lambda row: None) if quiet else print_evaluation,
+        show_progress=not quiet,
+    )
     if not arguments.json:
         show_training(result)
     _show_page(arguments, out, "The demo: a lock and a pendulum", {**said, "training": result.summary()})
-    return 0
 
 
 def _show_page(arguments: argparse.Namespace, out: Path, title: str, said: dict[str, Any]) -> None:

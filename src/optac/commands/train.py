@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, notice
+from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet
 from optac.runs.training_result import TrainingResult
 from optac.settings import assignments
 from optac.terminal import show_table
@@ -76,18 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_training(arguments: argparse.Namespace, train: Any) -> int:
     """Train or resume, with a line for each evaluation, and say what came of it."""
-    from optac.runs.training import Interrupted
-
     quiet = is_quiet(arguments)
-    try:
-        result = train(
-            on_row=(lambda row: None) if quiet else print_evaluation,
-            show_progress=not quiet,
-            tensorboard=arguments.tensorboard,
-        )
-    except Interrupted as error:
-        notice(str(error))
-        return error.exit_code
+    result = train(
+        on_row=(lambda row: None) if quiet else print_evaluation,
+        show_progress=not quiet,
+        tensorboard=arguments.tensorboard,
+    )
     answer(arguments, result.summary(), lambda: show_training(result))
     return 0
 

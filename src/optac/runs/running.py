@@ -1,23 +1,14 @@
 """The one way to run something in a folder: its status says the truth, whatever ends it."""
 
-import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from optac.errors import Interrupted as Interrupted
 from optac.errors import RunFailed, Terminated
 from optac.runs.folder import RunFolder
 from optac.runs.lock import FencedOff
-
-
-class Interrupted(RunFailed):
-    """A signal ended the run after it had saved; `exit_code` is 128 plus the signal's number."""
-
-    def __init__(self, number: int, folder: Path) -> None:
-        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` continues")
-        self.exit_code = 128 + number
 
 
 @dataclass

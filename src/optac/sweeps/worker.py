@@ -12,13 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from optac.errors import OptacError
+from optac.errors import Interrupted, OptacError
 from optac.registry import add_paths
 from optac.runs.folder import RunFolder
 from optac.runs.kinds import known_kind
 from optac.runs.lease import Claim
 from optac.runs.lock import FencedOff, RunFolderBusy
-from optac.runs.running import Interrupted
 from optac.signals import listen
 from optac.sweeps.launcher_watch import end_with
 
