@@ -4,6 +4,7 @@ import itertools
 import math
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -167,29 +168,25 @@ def _write(file: Path, frames: Iterator[Frame], rate: float) -> int:
     aside = file.with_name(f".{file.stem}.{os.getpid()}.part.mp4")
     first = next(frames)
     command = [get_ffmpeg_exe(), *_ffmpeg_arguments(first, rate), str(aside)]
-    # Its own session: an interrupt from the keyboard is ours to handle.
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    assert process.stdin is not None and process.stderr is not None
     count = 0
-    try:
-        for frame in itertools.chain([first], frames):
-            process.stdin.write(np.ascontiguousarray(frame).data)
-            count += 1
-        process.stdin.close()
-        said = process.stderr.read().decode(errors="replace")
-        if process.wait() != 0:
-            raise RunFailed(f"ffmpeg could not write {file}: {said.strip()}")
-        aside.replace(file)
-    except BrokenPipeError as error:
-        said = process.stderr.read().decode(errors="replace")
-        raise RunFailed(f"ffmpeg could not write {file}: {said.strip()}") from error
-    finally:
-        process.kill()
-        process.wait()
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        process.stderr.close()
-        aside.unlink(missing_ok=True)
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        # Its own session: an interrupt from the keyboard is ours to handle.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, start_new_session=True)
+        assert process.stdin is not None
+        try:
+            with suppress(BrokenPipeError):  # where ffmpeg has ended: its exit code says how
+                for frame in itertools.chain([first], frames):
+                    process.stdin.write(np.ascontiguousarray(frame).data)
+                    count += 1
+            process.communicate()
+            if process.returncode != 0:
+                said.seek(0)
+                raise RunFailed(f"ffmpeg could not write {file}: {said.read().strip()}")
+            aside.replace(file)
+        finally:
+            process.kill()
+            process.communicate()
+            aside.unlink(missing_ok=True)
     return count
 
 
