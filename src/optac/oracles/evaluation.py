@@ -91,9 +91,11 @@ def evaluate_by_regression(
     tolerance = residual_for_accuracy(accuracy, coverage_constant(model, policy, rho), len(rewards))
     exact = evaluate(model, policy, rewards)[0].q_values
     system = joint_least_squares(model, policy, rewards, samples)
-    minimise = _minimise_directly if isinstance(model, KernelModel) else _minimise
+    minimise = _by_normal_equations if isinstance(model, KernelModel) else _by_conjugate_gradients
+    weights = np.zeros((len(rewards), model.phi.shape[-1]))
     for relative in SOLVER_TOLERANCES:
-        weights = minimise(system, relative, model.phi.shape[-1])
+        if system.diagonal:
+            weights[:-1] = minimise(system, relative).reshape(len(rewards) - 1, -1)
         q_values = rewards + np.einsum("hsad,hd->hsa", model.phi, weights)
         error = float(np.einsum("sa,hsa->h", rho, np.abs(q_values - exact)).max())
         if error <= accuracy or bellman_residual(model, policy, rewards, q_values, rho) <= tolerance:
@@ -158,28 +160,18 @@ def joint_least_squares(
     return LeastSquares(diagonal, above[:-1], target)
 
 
-def _minimise(system: LeastSquares, tolerance: float, rank: int) -> Float[np.ndarray, "horizon {rank}"]:
-    """The weights of least loss, to the solver's relative tolerance; 0 in the last step."""
+def _by_conjugate_gradients(system: LeastSquares, tolerance: float) -> Float[np.ndarray, " weight"]:
+    """The weights of least loss of all stages but the last, to the solver's relative tolerance."""
     from scipy.sparse.linalg import lsmr
 
-    stages = len(system.diagonal)
-    weights = np.zeros((stages + 1, rank))
-    if stages:
-        matrix, target = system.matrix(), np.concatenate(system.target)
-        steps = 50 * target.size
-        solution = lsmr(matrix, target, atol=tolerance, btol=tolerance, conlim=0, maxiter=steps)[0]
-        weights[:-1] = solution.reshape(stages, rank)
-    return weights
+    target = np.concatenate(system.target)
+    steps = 50 * target.size
+    return lsmr(system.matrix(), target, atol=tolerance, btol=tolerance, conlim=0, maxiter=steps)[0]
 
 
-def _minimise_directly(
-    system: LeastSquares, tolerance: float, rank: int
-) -> Float[np.ndarray, "horizon rank"]:
+def _by_normal_equations(system: LeastSquares, tolerance: float) -> Float[np.ndarray, " weight"]:
     """The same by the normal equations BᵀBw = Bᵀy, with a ridge of `tolerance`² times their largest diagonal entry."""
-    stages = len(system.diagonal)
-    weights = np.zeros((stages + 1, rank))
-    if stages == 0:
-        return weights
+    stages, rank = len(system.diagonal), system.diagonal[0].shape[-1]
     normal, right = np.zeros((stages, rank, stages, rank)), np.zeros((stages, rank))
     for h, (diagonal, target) in enumerate(zip(system.diagonal, system.target, strict=True)):
         normal[h, :, h] += diagonal.T @ diagonal
@@ -192,5 +184,4 @@ def _minimise_directly(
             right[h + 1] += above.T @ target
     matrix = normal.reshape(stages * rank, -1)
     ridge = max(tolerance**2, LEAST_RIDGE) * matrix.diagonal().max()
-    weights[:-1] = np.linalg.solve(matrix + ridge * np.eye(len(matrix)), right.ravel()).reshape(stages, rank)
-    return weights
+    return np.linalg.solve(matrix + ridge * np.eye(len(matrix)), right.ravel())
