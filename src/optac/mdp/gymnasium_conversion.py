@@ -8,7 +8,7 @@ import numpy as np
 from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp.low_rank import LowRankMDP
 from optac.registry import imported
-from optac.settings import require_at_least
+from optac.settings import read
 
 if TYPE_CHECKING:
     BaseEnv = gymnasium.Env[Any, Any]
@@ -67,10 +67,7 @@ def from_gymnasium(environment: str | BaseEnv, horizon: int | float, **options: 
     and features lie on the simplex: over reachable next states, or over distinct next-state
     distributions, whichever are fewer. Every step shares one table.
     """
-    require_at_least(1, horizon=horizon)
-    if horizon != int(horizon):
-        raise InvalidInput(f"horizon={horizon} is not valid; horizon must be a whole number")
-    horizon = int(horizon)
+    horizon = int(read("horizon", horizon, int, least=1))
     env = _made(environment, options)
     table = getattr(env.unwrapped, "P", None)
     if not isinstance(table, dict):

@@ -66,6 +66,8 @@ class PreparedSolve:
 
 def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> PreparedSolve:
     """The run, before anything is written; `problem` saves making it again. Bad input is refused."""
+    for name in config.settings.keys() & ELSEWHERE.keys():
+        raise InvalidInput(f"set {name} with {ELSEWHERE[name]}, not with --set")
     choice = described(config.problem, config.parameters)
     run = prepare(
         choice.make() if problem is None else problem,
@@ -74,7 +76,7 @@ def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> Prepa
         episodes=config.episodes,
         seed=config.seed,
         preset=config.preset,
-        **own_settings(config.settings),
+        **config.settings,
     )
     source = Path(config.problem)
     digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.suffix == ".npz" else None
@@ -101,14 +103,6 @@ def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> Prepa
             "path": registry.paths(),
         },
     )
-
-
-def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an algorithm; what is told otherwise is refused."""
-    for name in settings:
-        if name in ELSEWHERE:
-            raise InvalidInput(f"set {name} with {ELSEWHERE[name]}, not with --set")
-    return dict(settings)
 
 
 def problem_of(config: SolveConfig) -> Any:
@@ -144,14 +138,10 @@ def resume(
     if not folder.is_finished:  # one that is may lie where nothing can be written
         with folder, registry.named_by(folder.config_path, trust=trust):
             if not folder.is_finished:  # meanwhile
-                _run_again(folder, on_row)
+                run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
+                folder.cut(lambda row: False)
+                _run(run, folder, on_row)
     return read_json_object(folder.path / "result.json")
-
-
-def _run_again(folder: RunFolder, on_row: Callable[[Row], None]) -> None:
-    run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
-    folder.cut(lambda row: False)
-    _run(run, folder, on_row)
 
 
 def fresh_path(path: Path) -> Path:

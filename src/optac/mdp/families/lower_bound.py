@@ -10,7 +10,7 @@ import numpy as np
 
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import read, require_at_least
 
 
 def lower_bound(
@@ -25,8 +25,7 @@ def lower_bound(
     require_at_least(2, horizon=horizon)
     require_at_least(3 if horizon == 2 else 4, rank=rank)
     require_at_least(1, actions=actions)
-    if not 0 < epsilon <= 0.5:
-        raise InvalidInput(f"epsilon={epsilon} is out of range; epsilon must be in (0, 0.5]")
+    read("epsilon", epsilon, float, above=0, most=0.5)
     rng = np.random.default_rng(seed)
     build = _bandit if horizon == 2 else _needle_in_a_tree
     transitions, rewards, initial = build(horizon, rank, actions, epsilon, rng)
