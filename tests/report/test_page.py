@@ -18,7 +18,7 @@ from optac.report.groups import group_runs
 from optac.report.markup import Markup, element, joined
 from optac.report.page_sections import aggregate_table, shared_tasks
 from optac.report.panels import profile_panel
-from optac.report.raw_rows import provable_csv
+from optac.report.raw_rows import raw_rows
 from optac.runs.folder import RunFolder
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.studies.table2.report import REFERENCE
@@ -95,7 +95,7 @@ def test_provable_rows_are_whole(tmp_path: Path) -> None:
     run_solve(prepared_solve(config), tmp_path / "solved")
     for folder in (tmp_path / "solved", RESULTS / "lock-8-5" / "driven"):
         rows = RunFolder.open(folder).rows()
-        lines = list(csv.DictReader(io.StringIO(provable_csv(gather([folder]).provable))))
+        lines = list(csv.DictReader(io.StringIO(raw_rows(gather([folder]))["provable-rows.csv"])))
         assert len(lines) == len(rows) > 0
         for line, row in zip(lines, rows, strict=True):
             read = {

@@ -10,13 +10,12 @@ from textwrap import shorten
 
 from optac.errors import InvalidInput
 from optac.report.figures import COLOURS, figure
-from optac.report.groups import Group, short_name
-from optac.report.numbers import interval, mean_std
+from optac.report.groups import short_name
 from optac.report.page import Report, page, page_path, read_report
+from optac.report.page_sections import RESULT_COLUMNS, result_cells
 from optac.report.panels import Panel
-from optac.report.raw_rows import provable_csv, training_csv
+from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference
-from optac.report.statistics import SEEDS_NEEDED
 from optac.report.tables import markdown_table
 
 LONGEST_NAME = 120
@@ -68,30 +67,9 @@ def _replace(path: Path, text: str) -> Path:
 def _tables(report: Report, folder: Path) -> list[Path]:
     made = {name: text for section in report.sections for name, text in section.files.items()}
     if report.groups:
-        made["results.md"] = _results_markdown(report.groups)
-    if report.evidence.training:
-        made["training-rows.csv"] = training_csv(report.evidence.training)
-    if report.evidence.provable:
-        made["provable-rows.csv"] = provable_csv(report.evidence.provable)
+        made["results.md"] = markdown_table(RESULT_COLUMNS, map(result_cells, report.groups))
+    made |= raw_rows(report.evidence)
     return [_replace(folder / name, text) for name, text in made.items()]
-
-
-def _results_markdown(groups: Sequence[Group]) -> str:
-    lines = [
-        [
-            short_name(group.environment),
-            group.label,
-            f"{group.steps:,}",
-            str(len(group.complete)),
-            mean_std(group.summary) if group.summary else "on its way",
-            mean_std(group.recent) if group.recent else "—",
-            interval(group.iqm) if group.iqm else f"fewer than {SEEDS_NEEDED} seeds",
-        ]
-        for group in groups
-    ]
-    return markdown_table(
-        ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]"], lines
-    )
 
 
 def _figures(report: Report, folder: Path) -> list[Path]:

@@ -32,7 +32,7 @@ from optac.report.page_sections import (
 )
 from optac.report.panels import Panel, curve_panels, gap_panels, profile_panel
 from optac.report.provable_groups import ProvableGroup, group_provable
-from optac.report.raw_rows import provable_csv, training_csv
+from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference, Section
 from optac.report.statistics import RESAMPLES, SEEDS_NEEDED
 
@@ -238,12 +238,7 @@ def _notes(report: Report) -> Markup:
 
 
 def _downloads(report: Report) -> Markup:
-    files = []
-    if report.evidence.training:
-        files.append(("training-rows.csv", training_csv(report.evidence.training)))
-    if report.evidence.provable:
-        files.append(("provable-rows.csv", provable_csv(report.evidence.provable)))
-    links = [_download(name, text) for name, text in files]
+    links = [_download(name, text) for name, text in raw_rows(report.evidence).items()]
     about = (
         "Every row the runs have written, as they wrote it: what is neither text nor number, such as a bill, stands "
         "in its cell as JSON. The files are inside this page."

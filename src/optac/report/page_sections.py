@@ -24,6 +24,7 @@ from optac.report.statistics import (
 from optac.report.tables import ORACLES
 from optac.runs.json_files import Row
 
+RESULT_COLUMNS = ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]"]
 NO_SPREAD = "cannot tell: neither has a spread"
 TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
 
@@ -34,27 +35,31 @@ def results_section(groups: Sequence[Group], commands: Commands) -> Markup:
     for group in groups:
         title = f"{group.label} on {short_name(group.environment)}, {group.steps:,} steps"
         anchor = commands.add(title, [run.command for run in group.runs])
-        found, iqm = group.summary, group.iqm
-        value = "on its way" if found is None else mean_std(found)
         going = len(group.runs) - len(group.complete)
-        lines.append(
-            [
-                short_name(group.environment),
-                group.label,
-                f"{group.steps:,}",
-                f"{len(group.complete)}" + (f" (+{going} not complete)" if going else ""),
-                element("a", value, href=f"#{anchor}", title="the commands that make it"),
-                mean_std(group.recent) if group.recent else "—",
-                "—" if found is None else interval(iqm) if iqm else TOO_FEW,
-                ", ".join(number(score) for score in group.scores.values()) or "—",
-            ]
-        )
-    head = ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]", "each seed"]
+        *who, complete, mean, recent, iqm = result_cells(group)
+        count = f"{complete} (+{going} not complete)" if going else complete
+        link = element("a", mean, href=f"#{anchor}", title="the commands that make it")
+        each = ", ".join(number(score) for score in group.scores.values()) or "—"
+        lines.append([*who, count, link, recent, iqm, each])
     caption = (
         "The last evaluation of every run, over seeds; beside it the mean of each run’s last three. Each mean links to "
         "the commands that make it."
     )
-    return table(head, lines, caption=caption)
+    return table([*RESULT_COLUMNS, "each seed"], lines, caption=caption)
+
+
+def result_cells(group: Group) -> list[str]:
+    """What a group of seeds came to, as the page and its files say it."""
+    found, iqm = group.summary, group.iqm
+    return [
+        short_name(group.environment),
+        group.label,
+        f"{group.steps:,}",
+        str(len(group.complete)),
+        mean_std(found) if found else "on its way",
+        mean_std(group.recent) if group.recent else "—",
+        "—" if found is None else interval(iqm) if iqm else TOO_FEW,
+    ]
 
 
 def agents_section(groups: Sequence[Group]) -> Markup:

@@ -9,17 +9,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from optac.report.evidence import Evidence
 from optac.report.recorded_runs import ProvableRun, TrainingRun
 
 
-def training_csv(runs: Sequence[TrainingRun]) -> str:
-    """One line per row of metrics.jsonl."""
-    return _csv(runs, "agent", "environment")
-
-
-def provable_csv(runs: Sequence[ProvableRun]) -> str:
-    """One line per row of metrics.jsonl: an iteration of a solve, a whole run of a comparison."""
-    return _csv(runs, "problem", "algorithm")
+def raw_rows(evidence: Evidence) -> dict[str, str]:
+    """File name → one line per row of metrics.jsonl: an iteration of a solve, a whole run of a comparison."""
+    files: dict[str, str] = {}
+    if evidence.training:
+        files["training-rows.csv"] = _csv(evidence.training, "agent", "environment")
+    if evidence.provable:
+        files["provable-rows.csv"] = _csv(evidence.provable, "problem", "algorithm")
+    return files
 
 
 def _csv(runs: Sequence[TrainingRun | ProvableRun], *names: str) -> str:
