@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import optac
-from optac.algorithms.parts.elliptical_planner import elliptical_planner, planner_bound
+from optac.algorithms.parts.elliptical_planner import elliptical_planner
 from optac.mdp.values import occupancies
 from tests.random_problems import model_of, random_problem
 
@@ -18,7 +18,8 @@ def test_planner_halts_within_its_bound_and_leaves_nothing_worth_more_than_beta(
         model, h, problem.initial, beta=beta, cap=10**6, rng=np.random.default_rng(0)
     )
     assert not covered.capped
-    assert 0 < covered.steps <= planner_bound(3, beta)
+    bound = 4 * 3 / beta * np.log(1 + 4 / beta)  # (4d/β) log(1 + 4/β), by the elliptical potential
+    assert 0 < covered.steps <= bound
     assert covered.steps + 1 == covered.bill.PP and covered.bill.SL == 4 * covered.bill.PP
     sigma = np.eye(3)
     for policy in covered.policies:

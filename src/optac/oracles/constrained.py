@@ -46,7 +46,6 @@ def constrained_plan(
     initial: StateDistribution,
     *,
     threshold: float,
-    accuracy: float = 0.0,
 ) -> tuple[ConstrainedPlan, Bill]:
     """max over θ in the net with Σ_h Σ log T_θ(s'|s,a) ≥ c of V*_θ."""
     best: ConstrainedPlan | None = None
@@ -66,4 +65,4 @@ def constrained_plan(
             "lower the threshold or refine the net"
         )
     found = ConstrainedPlan(best.plan, best.value, best.choice, filtered, passed)
-    return found, Bill(SL=filtered + len(rewards) * passed, CP=1, accuracy=accuracy**2)
+    return found, Bill(SL=filtered + len(rewards) * passed, CP=1, accuracy=0.0)

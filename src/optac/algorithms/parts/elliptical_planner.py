@@ -1,7 +1,6 @@
 """FLAMBE's elliptical planner: policies that leave no direction of a step's features uncovered, in a model."""
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
@@ -21,11 +20,6 @@ class Covered:
     steps: int
     capped: bool
     bill: Bill
-
-
-def planner_bound(rank: int, beta: float) -> float:
-    """(4d/β) log(1 + 4/β): the elliptical potential lets no planner take more steps."""
-    return 4 * rank / beta * log(1 + 4 / beta)
 
 
 def elliptical_planner(
