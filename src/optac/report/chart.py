@@ -25,11 +25,9 @@ class Axis:
     is_log: bool = False
 
     def __call__(self, value: float) -> float:
-        a, b, v = (
-            (log10(x) for x in (self.start, self.end, value))
-            if self.is_log
-            else (self.start, self.end, value)
-        )
+        a, b, v = self.start, self.end, value
+        if self.is_log:
+            a, b, v = log10(a), log10(b), log10(v)
         share = (v - a) / (b - a) if b > a else 0.5
         return round(self.first + share * (self.last - self.first), 1)
 
@@ -52,11 +50,8 @@ def round_places(start: float, end: float, wanted: int = 6) -> list[float]:
 
 def axes_of(panel: Panel) -> tuple[Axis, Axis]:
     """The axes that hold all that is drawn."""
-    xs = [
-        x
-        for series in panel.series
-        for x in (*series.band.at, *(v for line in series.threads.values() for v in line[0]))
-    ]
+    xs = [x for series in panel.series for x in series.band.at]
+    xs += [x for series in panel.series for line in series.threads.values() for x in line[0]]
     ys = [y for series in panel.series for y in _heights(series)]
     low, high = (min(ys), max(ys)) if ys else (0.0, 1.0)
     room = 0.05 * (high - low) or abs(high) * 0.1 or 1.0
@@ -181,12 +176,8 @@ def _answers(series: Series, x: Axis, y: Axis) -> dict[str, Any]:
         if band.low is not None and band.high is not None:
             text += f" [{number(band.low[i])}, {number(band.high[i])}]"
         there = [f"s{seed} {number(curve[place])}" for seed, curve in curves.items() if place in curve]
-        said.append(
-            [
-                text,
-                " · ".join(there) if len(there) > 1 else ("seed " + there[0][1:].split()[0] if there else ""),
-            ]
-        )
+        alone = "seed " + there[0][1:].split()[0] if there else ""
+        said.append([text, " · ".join(there) if len(there) > 1 else alone])
     return {
         "label": series.label,
         "at": [number_at(place) for place in at],

@@ -17,20 +17,11 @@ class Commands:
 
     def section(self) -> Markup:
         """All of them, each with a button that copies it."""
-        return element(
-            "ol",
-            *(
-                element(
-                    "li",
-                    element("strong", title),
-                    *(_line(line) for line in dict.fromkeys(lines)),
-                    id=anchor,
-                    tabindex="-1",
-                )
-                for (title, lines), anchor in self._entries.items()
-            ),
-            class_="commands",
-        )
+        shown = []
+        for (title, lines), anchor in self._entries.items():
+            commands = map(_line, dict.fromkeys(lines))
+            shown.append(element("li", element("strong", title), *commands, id=anchor, tabindex="-1"))
+        return element("ol", *shown, class_="commands")
 
 
 def _line(command: str) -> Markup:

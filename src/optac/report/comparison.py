@@ -104,9 +104,8 @@ def write_comparison(
     text = f"# {title}\n\n{markdown_table(tables.columns, tables.lines)}\n"
     text += "\n".join(f"- {note}" for note in notes) + "\n"
     if tables.ladders:
-        text += (
-            f"\n## Explore, then commit: one row per rung\n\n{markdown_table(LADDER_COLUMNS, tables.ladders)}"
-        )
+        rungs = markdown_table(LADDER_COLUMNS, tables.ladders)
+        text += f"\n## Explore, then commit: one row per rung\n\n{rungs}"
     (path / "table.md").write_text(text, encoding="utf-8")
     return comparison_figure(rows, path / "gaps.png", title=title, epsilon=epsilon)
 

@@ -91,18 +91,14 @@ def page(report: Report) -> str:
     script = (source / "page.js").read_text(encoding="utf-8")
     panels = [*report.curves, *report.profile, *report.gaps]
     sections = _sections(report)
+    keys = [*(key for key, _, _ in sections), "reading"]
     return PageTemplate((source / "page.html").read_text(encoding="utf-8")).substitute(
         title=joined(report.title),
         version=__version__,
         lead=joined(_lead(report)),
         tiles=_tiles(report),
         notes=_notes(report),
-        navigation=joined(
-            *(
-                element("li", element("a", key, href=f"#{key}"))
-                for key in [*(k for k, _, _ in sections), "reading"]
-            )
-        ),
+        navigation=joined(*(element("li", element("a", key, href=f"#{key}")) for key in keys)),
         sections=joined(*(element("section", element("h2", n), body, id=k) for k, n, body in sections)),
         made_by=joined(report.made_by),
         panels=json.dumps([answers(panel) for panel in panels], ensure_ascii=False).replace("<", "\\u003c"),
@@ -150,35 +146,28 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         )
         first = len(report.curves) + len(report.profile)
         figures = curves_section(report.gaps, first, places, "problems") if report.gaps else Markup("")
-        shown.append(
-            ("oracles", "Oracle bills", joined(about, bill_section(report.provable, commands), figures))
-        )
-    shown.append(("rows", "Raw rows", _downloads(report)))
-    shown.append(
-        (
-            "versions",
-            "What made these numbers",
-            provenance_section(report.evidence.training, report.evidence.provable),
-        )
-    )
-    shown.append(("commands", "Commands", commands.section()))
-    return shown
+        bills = bill_section(report.provable, commands)
+        shown.append(("oracles", "Oracle bills", joined(about, bills, figures)))
+    made_by = provenance_section(report.evidence.training, report.evidence.provable)
+    return [
+        *shown,
+        ("rows", "Raw rows", _downloads(report)),
+        ("versions", "What made these numbers", made_by),
+        ("commands", "Commands", commands.section()),
+    ]
 
 
 def _agents(report: Report, places: dict[str, int]) -> Markup:
-    parts = [agents_section(report.groups)]
     if report.shared.groups:
-        parts.append(aggregate_table(report.shared, report.reference))
-        parts.append(curves_section(report.profile, len(report.curves), places, "figures"))
+        profile = curves_section(report.profile, len(report.curves), places, "figures")
+        over_tasks = joined(aggregate_table(report.shared, report.reference), profile)
     else:
-        parts.append(
-            element(
-                "p",
-                "No figure over several tasks yet: it needs at least two agents with "
-                f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on a task with reference scores.",
-            )
+        over_tasks = element(
+            "p",
+            "No figure over several tasks yet: it needs at least two agents with "
+            f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on a task with reference scores.",
         )
-    return joined(*parts)
+    return joined(agents_section(report.groups), over_tasks)
 
 
 def _lead(report: Report) -> str:
@@ -210,13 +199,8 @@ def _tiles(report: Report) -> Markup:
         ("algorithms", len({run.algorithm for run in provable})),
         ("episodes played", sum(run.episodes for run in provable)),
     ]
-    return joined(
-        *(
-            element("li", element("b", f"{value:,}"), name if value > 1 else name[:-1])
-            for name, value in facts
-            if value
-        )
-    )
+    there = [(name if value > 1 else name[:-1], f"{value:,}") for name, value in facts if value]
+    return joined(*(element("li", element("b", value), name) for name, value in there))
 
 
 def _notes(report: Report) -> Markup:

@@ -160,17 +160,7 @@ def aggregate_table(shared: Shared, reference: Reference) -> Markup:
 def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int], kind: str) -> Markup:
     """The panels with switches for their lines and, where there are several, for the panels."""
     labels = list(dict.fromkeys(series.label for panel in panels for series in panel.series))
-    lines = [
-        element(
-            "button",
-            _sample(places[label]),
-            label,
-            type="button",
-            aria_pressed="true",
-            data_series_switch=label,
-        )
-        for label in labels
-    ]
+    lines = [_switch(_sample(places[label]), label, data_series_switch=label) for label in labels]
     figures = [
         element(
             "figure",
@@ -181,10 +171,7 @@ def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int
         )
         for i, panel in enumerate(panels)
     ]
-    whole = [
-        element("button", panel.title, type="button", aria_pressed="true", data_figure_switch=f"f{first + i}")
-        for i, panel in enumerate(panels)
-    ]
+    whole = [_switch(panel.title, data_figure_switch=f"f{first + i}") for i, panel in enumerate(panels)]
     keys = [element("span", _sample(places[label]), label, class_="key") for label in labels]
     return joined(
         element("div", element("span", "show"), *lines, class_="switches"),
@@ -192,6 +179,10 @@ def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int
         element("p", *keys, class_="keys"),
         element("div", *figures, class_="panels"),
     )
+
+
+def _switch(*shown: str, **what: str) -> Markup:
+    return element("button", *shown, type="button", aria_pressed="true", **what)
 
 
 def _sample(place: int) -> Markup:
@@ -202,16 +193,11 @@ def _sample(place: int) -> Markup:
 def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
     """The gaps every algorithm came to and which oracles it paid for, one table per problem, medians over seeds."""
     head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
-    return joined(
-        *(
-            table(
-                head,
-                [_bill_line(group, commands) for group in there],
-                caption=f"{problem}: medians over seeds (least–most)",
-            )
-            for problem, there in by_problem(groups).items()
-        )
-    )
+    tables = []
+    for problem, there in by_problem(groups).items():
+        lines = [_bill_line(group, commands) for group in there]
+        tables.append(table(head, lines, caption=f"{problem}: medians over seeds (least–most)"))
+    return joined(*tables)
 
 
 def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
@@ -249,10 +235,8 @@ def provenance_section(training: Sequence[TrainingRun], provable: Sequence[Prova
         for run in training
     ]
     head = ["run", "environment", "agent", "seed", "steps", "state", "steps/s", "made with", "commit"]
-    parts = [element("h3", "Versions and machine")]
-    parts.append(
-        element("dl", *(joined(element("dt", letter), element("dd", text)) for letter, text in sets.items()))
-    )
+    terms = [joined(element("dt", letter), element("dd", text)) for letter, text in sets.items()]
+    parts = [element("h3", "Versions and machine"), element("dl", *terms)]
     if lines:
         parts.append(table(head, lines, caption="Every training run on this page."))
     folders = {solved.path: solved for solved in provable}
