@@ -43,11 +43,11 @@ def table(
         for line in lines
     ]
     parts = [] if caption is None else [element("caption", element("span", caption))]
-    whole = element(
-        "table",
-        *parts,
-        element("thead", element("tr", *titles)),
-        element("tbody", *body),
-        **attributes,
-    )
-    return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption or head[0])
+    parts += [element("thead", element("tr", *titles)), element("tbody", *body)]
+    whole = element("table", *parts, **attributes)
+    return scrolling(whole, caption or head[0])
+
+
+def scrolling(content: Markup, label: str) -> Markup:
+    """Content that scrolls sideways by itself where the screen is narrow."""
+    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)

@@ -43,11 +43,10 @@ def planned_runs() -> Iterator[StudyRun]:
     """Every run of the study, the quickest first."""
     fraction = "5 % of V* − V(uniform)"
     lock = "combination-lock"
-    yield from (StudyRun("solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05) for s in range(20))
+    short = {"horizon": 6, "actions": 10}
+    yield from (StudyRun("solved", lock, short, s, 2_000, 0.05) for s in range(20))
     for s in range(3):
-        yield StudyRun(
-            "solved", lock, {"horizon": 6, "actions": 10}, s, 2_000, 0.05, algorithm="epsilon-greedy"
-        )
+        yield StudyRun("solved", lock, short, s, 2_000, 0.05, algorithm="epsilon-greedy")
     yield from (StudyRun("solved", lock, {"horizon": 12, "actions": 10}, s, 15_000, 0.05) for s in range(5))
     observed = {"horizon": 6, "actions": 4, "observations": 10}
     yield from (StudyRun("solved", "observed-lock", observed, s, 6_000, 0.05) for s in range(5))
@@ -65,11 +64,10 @@ def planned_runs() -> Iterator[StudyRun]:
         yield StudyRun("certificate", "random-simplex", simplex, s, 1_500, 0.05)
     small = {"horizon": 3, "actions": 3}
     for s in range(50):
-        yield StudyRun("certificate", lock, {**small, "seed": s}, s, 3_000, 0.05)
+        here = {**small, "seed": s}
+        yield StudyRun("certificate", lock, here, s, 3_000, 0.05)
         finite = {"model_class": "finite", "pe": "exact"}
-        yield StudyRun(
-            "certificate", lock, {**small, "seed": s}, s, 9_000, 0.05, preset="theory", settings=finite
-        )
+        yield StudyRun("certificate", lock, here, s, 9_000, 0.05, preset="theory", settings=finite)
 
 
 def measure(**arguments: Any) -> Row:
@@ -91,9 +89,8 @@ def measure(**arguments: Any) -> Row:
         target = 0.05 * (problem.optimal_value - problem.uniform_value)
     solved = [row["episodes"] for row in result.history if row["last_gap"] <= target]
     unsolved = [row["episodes"] for row in result.history if row["last_gap"] > target]
-    spaced = sorted(
-        {round(len(result.history) ** (i / LOGGED_ITERATIONS)) for i in range(LOGGED_ITERATIONS + 1)}
-    )
+    powers = (i / LOGGED_ITERATIONS for i in range(LOGGED_ITERATIONS + 1))
+    spaced = sorted({round(len(result.history) ** power) for power in powers})
     return {
         **asdict(run),
         "target_gap": target,

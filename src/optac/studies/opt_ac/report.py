@@ -50,9 +50,8 @@ def slope_table(rows: Sequence[Row]) -> str:
         slopes = [_slope(run["curve"]) for run in runs]
         found = mean_interval(slopes)
         ends = f"[{found.low:.2f}, {found.high:.2f}]" if found else f"fewer than {SEEDS_NEEDED} seeds"
-        lines.append(
-            [problem, len(slopes), f"{runs[0]['curve']['iteration'][-1]:,}", f"{np.mean(slopes):.2f}", ends]
-        )
+        last = f"{runs[0]['curve']['iteration'][-1]:,}"
+        lines.append([problem, len(slopes), last, f"{np.mean(slopes):.2f}", ends])
     return markdown_table(["problem", "seeds", "K", "slope", "95 % interval"], lines)
 
 
@@ -77,9 +76,8 @@ def mixture_figure(rows: Sequence[Row], path: Path) -> None:
         for (problem, runs), colour in zip(_mixtures(rows).items(), COLOURS, strict=False):
             for i, run in enumerate(runs):
                 k, gap = np.array(run["curve"]["iteration"]), np.array(run["curve"]["gap"])
-                axes.loglog(
-                    k, gap / run["uniform_gap"], color=colour, alpha=0.5, label=None if i else problem
-                )
+                label = None if i else problem
+                axes.loglog(k, gap / run["uniform_gap"], color=colour, alpha=0.5, label=label)
         guide = np.array([10.0, 5000.0])
         axes.loglog(guide, 3 * guide**-0.5, color="0.3", linestyle="--", label="K^−½, the theorem's rate")
         axes.set(xlabel="iterations K", ylabel="gap of the mixture / gap of uniform play", ylim=(1e-3, 2))
@@ -92,9 +90,8 @@ def _groups(rows: Sequence[Row], study: str) -> dict[Any, list[Row]]:
     named = []
     for row in rows:
         certificate = study == "certificate"
-        words = {
-            name: value for name, value in row["parameters"].items() if not certificate or name != "seed"
-        }
+        drawn = {"seed"} if certificate else set()
+        words = {name: value for name, value in row["parameters"].items() if name not in drawn}
         changed = f" ({_words(row['settings'])})" if row["settings"] else ""
         what = row["preset"] + changed if certificate else row["algorithm"]
         named.append({**row, "problem": f"{row['problem']} {_words(words)}".strip(), "what": what})

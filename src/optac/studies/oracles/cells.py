@@ -134,9 +134,8 @@ def covering(dimension: int) -> Row:
     rewards[-1, 1] = 1.0
     likelihood = float((counts * np.log(np.maximum(model.transitions, 1e-300))).sum())
     started = perf_counter()
-    found, bill = constrained_plan(
-        _net(dimension), counts, rewards, np.eye(3)[0], threshold=likelihood - 2.0 * dimension
-    )
+    threshold = likelihood - 2.0 * dimension
+    found, bill = constrained_plan(_net(dimension), counts, rewards, np.eye(3)[0], threshold=threshold)
     return {
         "kind": "covering",
         "dimension": dimension,
@@ -165,17 +164,15 @@ def _bandit_model(probabilities: Sequence[float] | np.ndarray) -> LowRankModel:
 
 def _problem(horizon: int, *, actions: int, seed: int) -> LowRankMDP:
     """Ten states, rank 3, flat factors, a reward at random everywhere."""
-    drawn = make_problem(
-        "random-simplex", states=10, actions=actions, horizon=horizon, rank=3, concentration=1.0, seed=seed
-    )
+    sizes = {"states": 10, "actions": actions, "horizon": horizon, "rank": 3, "concentration": 1.0}
+    drawn = make_problem("random-simplex", **sizes, seed=seed)
     rewards = np.random.default_rng([seed, 0]).random(drawn.shape)
     return LowRankMDP(drawn.phi, drawn.mu, rewards, drawn.initial)
 
 
 def _model(problem: LowRankMDP) -> LowRankModel:
-    return LowRankModel(
-        problem.phi, problem.mu, np.zeros(problem.horizon), np.zeros(problem.shape, dtype=bool)
-    )
+    known = np.zeros(problem.shape, dtype=bool)
+    return LowRankModel(problem.phi, problem.mu, np.zeros(problem.horizon), known)
 
 
 def _hessian(problem: LowRankMDP, policy: Probabilities, at: np.ndarray) -> np.ndarray:

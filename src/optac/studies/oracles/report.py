@@ -13,9 +13,8 @@ from optac.report.tables import Row, column, grouped, markdown_table
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """Three tables, and oracles.png/.svg."""
-    kinds = {
-        kind: [row for row in rows if row["kind"] == kind] for kind in ("convexity", "covering", "growth")
-    }
+    names = ("convexity", "covering", "growth")
+    kinds = {name: [row for row in rows if row["kind"] == name] for name in names}
     said = [_convexity(kinds["convexity"]), _covering(kinds["covering"]), _growth(kinds["growth"])]
     if all(kinds.values()):
         _figure(kinds, path / "oracles.png")
@@ -54,14 +53,10 @@ def _convexity(rows: Sequence[Row]) -> str:
 
 def _covering(rows: Sequence[Row]) -> str:
     rows = sorted(rows, key=lambda row: row["dimension"])
-    lines = [
-        [
-            row["dimension"],
-            *(f"{row[name]:,}" for name in ("filtered", "passed", "SL")),
-            f"{row['time/call']:.3f}",
-        ]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        counts = [f"{row[name]:,}" for name in ("filtered", "passed", "SL")]
+        lines.append([row["dimension"], *counts, f"{row['time/call']:.3f}"])
     table = markdown_table(["d", "models filtered", "models planned in", "SL calls", "seconds"], lines)
     fitted = ""
     if len(rows) > 1:
@@ -76,11 +71,10 @@ def _growth(rows: Sequence[Row]) -> str:
     for (actions, horizon), runs in _by(rows, "actions", "horizon").items():
         line = [f"{actions}, {horizon}"]
         for oracle in ("PE", "PP"):
-            measured = [
-                _median(run["growth"][f"{oracle} {kind}"] for run in runs) for kind in ("random", "constant")
-            ]
-            bound = _median(run["bound"][oracle] for run in runs)
-            line += [*(f"{value:.1f}" for value in measured), f"{bound:.3g}"]
+            for kind in ("random", "constant"):
+                grown = [run["growth"][f"{oracle} {kind}"] for run in runs]
+                line.append(f"{_median(grown):.1f}")
+            line.append(f"{_median(run['bound'][oracle] for run in runs):.3g}")
         lines.append(line)
     kinds = ("random errors", "constant errors", "bound")
     columns = [
@@ -117,9 +111,8 @@ def _draw_conditions(axis: Any, horizons: Mapping[int, Sequence[Row]]) -> None:
         quartile_bars(axis, list(horizons), bars, color=colour, marker="o", label=label)
     medians = [_median(column(runs, "condition")) for runs in horizons.values()]
     slope = log_slope(list(horizons), medians)
-    axis.set(
-        ylabel="condition number of the Hessian", title=f"PE: one convex problem, condition ∝ H^{slope:.1f}"
-    )
+    title = f"PE: one convex problem, condition ∝ H^{slope:.1f}"
+    axis.set(ylabel="condition number of the Hessian", title=title)
 
 
 def _draw_calls(axis: Any, rows: Sequence[Row]) -> None:

@@ -39,12 +39,8 @@ def sweep(
     read("seeds", seeds, int, least=1)
     runs: list[SweptRun] = []
     for environment in chosen:
-        axes = {
-            "environments": [environment],
-            "agents": list(AGENTS),
-            "seeds": seeds,
-            "steps": STEPS[environment] if steps is None else steps,
-        }
+        length = STEPS[environment] if steps is None else steps
+        axes = {"environments": [environment], "agents": list(AGENTS), "seeds": seeds, "steps": length}
         runs += sweep_of("table2", {"sweep": axes, "settings": {"preset": preset}}).runs
     given = {"environments": chosen, "seeds": seeds, "steps": steps, "preset": preset}
     return Sweep("table2", {"experiment": given}, tuple(runs))

@@ -104,9 +104,5 @@ def _largest(groups: Sequence[Group]) -> dict[str, int]:
 
 
 def _cell(groups: Sequence[Group], task: str, agent: str, steps: int) -> TableCell:
-    ours = (
-        group
-        for group in groups
-        if (group.environment, group.agent, group.steps) == (task, agent, steps) and group.scores
-    )
-    return TableCell(task, agent, steps, next(ours, None))
+    alike = (one for one in groups if (one.environment, one.agent, one.steps) == (task, agent, steps))
+    return TableCell(task, agent, steps, next((one for one in alike if one.scores), None))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from optac.report.commands_section import Commands
 from optac.report.groups import short_name
-from optac.report.markup import Markup, element, joined
+from optac.report.markup import Markup, element, joined, scrolling
 from optac.report.numbers import interval, mean_std, number, seeds
 from optac.studies.table2.comparison import TableCell
 from optac.studies.table2.paper import AGENTS
@@ -14,22 +14,13 @@ STRIP = 176.0
 
 def paper_section(lines: Sequence[Sequence[TableCell]], commands: Commands) -> Markup:
     """One line per task, one cell per agent: ours, the paper's, a strip with every seed, and the verdict."""
-    head = element(
-        "tr", element("th", "task", scope="col"), *(element("th", n, scope="col") for n in AGENTS.values())
-    )
-    body = [
-        element(
-            "tr",
-            element(
-                "th",
-                short_name(cells[0].environment),
-                element("span", f"{cells[0].steps:,} steps", class_="why"),
-                scope="row",
-            ),
-            *(element("td", _cell(cell, cells, commands), data_agent=AGENTS[cell.agent]) for cell in cells),
-        )
-        for cells in lines
-    ]
+    head = element("tr", *(element("th", name, scope="col") for name in ("task", *AGENTS.values())))
+    body = []
+    for cells in lines:
+        steps = element("span", f"{cells[0].steps:,} steps", class_="why")
+        task = element("th", short_name(cells[0].environment), steps, scope="row")
+        shown = [element("td", _cell(one, cells, commands), data_agent=AGENTS[one.agent]) for one in cells]
+        body.append(element("tr", task, *shown))
     table = element("table", element("thead", head), element("tbody", *body), class_="paper")
     return joined(
         element(
@@ -39,14 +30,7 @@ def paper_section(lines: Sequence[Sequence[TableCell]], commands: Commands) -> M
             "means that Welch’s 95 % interval of the difference leaves zero out; fewer than 3 seeds tell nothing. "
             "The paper states neither its number of steps nor the length of an episode.",
         ),
-        element(
-            "div",
-            table,
-            class_="scroll",
-            tabindex="0",
-            role="region",
-            aria_label="Our results beside the paper's",
-        ),
+        scrolling(table, "Our results beside the paper's"),
     )
 
 
@@ -56,14 +40,12 @@ def _cell(cell: TableCell, line: Sequence[TableCell], commands: Commands) -> Mar
     if cell.ours is None or cell.group is None:
         anchor = commands.add(f"Missing: {name}, seeds 0 to 3", [cell.fill])
         link = element("a", "the command that fills it", href=f"#{anchor}")
-        return joined(
-            element("span", "missing", class_="pill none"), printed, element("span", link, class_="missing")
-        )
+        missing = element("span", "missing", class_="pill none")
+        return joined(missing, printed, element("span", link, class_="missing"))
     anchor = commands.add(f"{name}, {cell.steps:,} steps", [run.command for run in cell.group.complete])
+    made = {"href": f"#{anchor}", "title": "the commands that make it"}
     parts = [
-        element(
-            "a", mean_std(cell.ours), class_="ours", href=f"#{anchor}", title="the commands that make it"
-        ),
+        element("a", mean_std(cell.ours), class_="ours", **made),
         element("span", f"last three {cell.recent_text}", class_="printed"),
         printed,
         _strip(cell, line),
@@ -104,15 +86,9 @@ def _strip(cell: TableCell, line: Sequence[TableCell]) -> Markup:
 
     assert cell.group is not None and cell.ours is not None
     paper = cell.paper
+    first, last = at(paper.mean - paper.std), at(paper.mean + paper.std) + 0.5
     parts = [
-        element(
-            "line",
-            x1=at(paper.mean - paper.std),
-            x2=at(paper.mean + paper.std) + 0.5,
-            y1=11,
-            y2=11,
-            class_="spread",
-        ),
+        element("line", x1=first, x2=last, y1=11, y2=11, class_="spread"),
         element("line", x1=at(paper.mean), x2=at(paper.mean), y1=5, y2=17, class_="theirs"),
         element("line", x1=at(cell.ours.mean), x2=at(cell.ours.mean), y1=3, y2=19, class_="mean"),
     ]

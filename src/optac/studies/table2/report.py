@@ -35,16 +35,12 @@ def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     open_cells = [cell for cells in lines for cell in cells if cell.missing]
     if not open_cells:
         return "Nothing is missing.\n"
-    text = [
-        [
-            short_name(cell.environment),
-            AGENTS[cell.agent],
-            ", ".join(map(str, cell.missing)),
-            f"`{cell.fill}`",
-        ]
-        for cell in open_cells
-    ]
+    text = [[*_who(cell), ", ".join(map(str, cell.missing)), f"`{cell.fill}`"] for cell in open_cells]
     return markdown_table(["task", "agent", "seeds missing", "command"], text, left=4)
+
+
+def _who(cell: TableCell) -> tuple[str, str]:
+    return short_name(cell.environment), AGENTS[cell.agent]
 
 
 def latex(lines: Sequence[Sequence[TableCell]]) -> str:
@@ -95,17 +91,10 @@ def read_cells(results: Path, steps: int | None = None) -> list[list[TableCell]]
 def show(results: Path, steps: int | None = None) -> None:
     """The table on the terminal: ours, the paper's, the verdict, the command for what is missing."""
     cells = [cell for line in read_cells(results, steps) for cell in line]
-    lines = [
-        [
-            short_name(cell.environment),
-            AGENTS[cell.agent],
-            cell.text,
-            cell.recent_text,
-            cell.paper.text,
-            cell.verdict if cell.ours else f"seeds {', '.join(map(str, cell.missing))}",
-        ]
-        for cell in cells
-    ]
+    lines = []
+    for cell in cells:
+        verdict = cell.verdict if cell.ours else f"seeds {', '.join(map(str, cell.missing))}"
+        lines.append([*_who(cell), cell.text, cell.recent_text, cell.paper.text, verdict])
     columns = ["task", "agent", "ours", "last three", "paper", "verdict"]
     show_table("Table 2: ours beside the paper's", columns, lines)
     fills = dict.fromkeys(cell.fill for cell in cells if cell.missing)
