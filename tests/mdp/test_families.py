@@ -158,7 +158,7 @@ def test_lower_bound_of_two_steps_is_a_contextual_bandit() -> None:
         ("combination-lock", {"horizon": 2.5}, "must be a whole number"),
         ("combination-lock", {"actions": 0}, "actions=0 is too small"),
         ("deep-sea", {"stochastic": "maybe"}, "stochastic must be true or false"),
-        ("lower-bound", {"epsilon": 0.7}, r"epsilon must be in \(0, 0.5\]"),
+        ("lower-bound", {"epsilon": 0.7}, "epsilon must be a finite number, at most 0.5 and above 0"),
         ("lower-bound", {"rank": 3, "horizon": 5}, "rank=3 is too small; rank must be at least 4"),
         ("lower-bound", {"rank": 20, "horizon": 4}, "horizon must be 2 or at least 6"),
         ("combination-lock", {"seed": -1}, "seed=-1 is not valid; seed must be a whole number, at least 0"),
