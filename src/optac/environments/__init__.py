@@ -13,6 +13,7 @@ from optac.environments.simulator_state import (
     save_state,
     unsaved_part,
 )
+from optac.environments.surroundings import changed_surroundings, code_hashes, surroundings
 
 register_tasks()
 
@@ -20,11 +21,14 @@ __all__ = [
     "TASKS",
     "UnsavableState",
     "can_save",
+    "changed_surroundings",
     "check_environment",
+    "code_hashes",
     "make",
     "model_hashes",
     "register_tasks",
     "restore_state",
     "save_state",
+    "surroundings",
     "unsaved_part",
 ]

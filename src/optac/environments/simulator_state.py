@@ -7,10 +7,10 @@ environment that holds anything else (a handle to an outside simulator, say) can
 names what stands in the way, and its runs resume at an episode's boundary instead.
 """
 
+import copy
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
@@ -18,8 +18,8 @@ import numpy as np
 from gymnasium.spaces import Space
 from gymnasium.wrappers.utils import RunningMeanStd
 
+from optac.environments.constants import is_constant
 from optac.environments.mujoco_state import (
-    is_mujoco_constant,
     is_mujoco_data,
     is_mujoco_model,
     model_sha256,
@@ -33,7 +33,25 @@ Generator = np.random.Generator
 # Facts about how the environment was made; the same in every environment made in that way.
 _FIXED = {"env", "spec", "metadata", "_metadata", "_cached_spec", "_saved_kwargs", "fullpath"}
 _FIXED_PREFIX = "_ezpickle"
-_FIXED_TYPES = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, type, partial)
+
+
+@dataclass
+class _Written:
+    """What is being written down: arrays by name, and every object that can be shared, by its identity.
+
+    Objects are numbered as they end; one that is met again is written as its number.
+    """
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    known: dict[int, tuple[int, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class _Restored:
+    """What is being put back: the arrays, and the objects that are there again, in the order of their numbers."""
+
+    arrays: dict[str, Any]
+    known: list[Any] = field(default_factory=list)
 
 
 class UnsavableState(InvalidInput):
@@ -45,16 +63,16 @@ def save_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
 
     "layers" refers to the arrays by name. Raises `UnsavableState` where `can_save` is False.
     """
-    arrays: dict[str, np.ndarray] = {}
+    written = _Written()
     layers = [
-        {"class": _class_name(layer), "attributes": _encode_layer(layer, arrays)} for layer in _layers(env)
+        {"class": _class_name(layer), "attributes": _encode_layer(layer, written)} for layer in layers_of(env)
     ]
-    return {"layers": layers, **arrays}
+    return {"layers": layers, **written.arrays}
 
 
 def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
     """Put a saved state into `env`, which must have been made as the saved one was, wrappers included."""
-    layers, saved = list(_layers(env)), state["layers"]
+    layers, saved, restored = list(layers_of(env)), state["layers"], _Restored(state)
     given, wanted = [_class_name(layer) for layer in layers], [layer["class"] for layer in saved]
     if given != wanted:
         raise InvalidInput(
@@ -64,8 +82,8 @@ def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
     for layer, record in zip(layers, saved, strict=True):
         for name, value in record["attributes"].items():
             try:
-                _restore_attribute(layer, name, value, state)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                _restore_attribute(layer, name, value, restored)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
                 raise InvalidInput(
                     f"the saved state of {record['class']}.{name} does not fit this environment: {error}"
                 ) from error
@@ -87,11 +105,12 @@ def unsaved_part(env: gymnasium.Env[Any, Any]) -> str | None:
 
 def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
     """A hash of each MuJoCo model that `env` holds; `save_state` leaves models out, as stepping changes none."""
-    held = (value for layer in _layers(env) for value in vars(layer).values())
+    held = (value for layer in layers_of(env) for value in vars(layer).values())
     return [model_sha256(value) for value in held if is_mujoco_model(value)]
 
 
-def _layers(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]:
+def layers_of(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]:
+    """The environment with its wrappers, the outermost first."""
     while isinstance(env, gymnasium.Wrapper):
         yield env
         env = env.env
@@ -102,13 +121,13 @@ def _class_name(layer: gymnasium.Env[Any, Any]) -> str:
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
 
 
-def _encode_layer(layer: gymnasium.Env[Any, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _encode_layer(layer: gymnasium.Env[Any, Any], written: _Written) -> dict[str, Any]:
     attributes = {}
     for name, value in vars(layer).items():
-        if name in _FIXED or name.startswith(_FIXED_PREFIX) or _is_constant(value):
+        if name in _FIXED or name.startswith(_FIXED_PREFIX) or is_constant(value):
             continue
         try:
-            attributes[name] = _encode(value, arrays)
+            attributes[name] = _encode(value, written)
         except UnsavableState as error:
             raise UnsavableState(f"{_class_name(layer)}.{name} {error}") from None
         except RecursionError:
@@ -116,38 +135,51 @@ def _encode_layer(layer: gymnasium.Env[Any, Any], arrays: dict[str, np.ndarray])
     return attributes
 
 
-def _restore_attribute(layer: gymnasium.Env[Any, Any], name: str, value: Any, state: dict[str, Any]) -> None:
+def _restore_attribute(layer: gymnasium.Env[Any, Any], name: str, value: Any, restored: _Restored) -> None:
     # A file must not be able to replace a method.
     if callable(getattr(type(layer), name, None)):
         raise InvalidInput(f"{name!r} is a method, and no saved state holds one")
-    setattr(layer, name, _decode(value, vars(layer).get(name), state))
+    setattr(layer, name, _decode(value, vars(layer).get(name), restored))
 
 
-def _is_constant(value: Any) -> bool:
-    return isinstance(value, _FIXED_TYPES) or is_mujoco_constant(value)
+def encoded(value: Any) -> Any:
+    """A value as JSON and arrays; `UnsavableState` where it can't be written down."""
+    written = _Written()
+    return _encode(value, written), written.arrays
 
 
-def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _encode(value: Any, written: _Written) -> Any:
     """`value` as JSON, arrays put aside: a bare int, bool, str or null is itself, the rest is {kind: …}."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
         return {"float": value.hex()}
+    if isinstance(value, (tuple, np.generic)):
+        return _encode_kind(value, written)
+    identity = id(value.bit_generator if isinstance(value, Generator) else value)
+    if identity in written.known:
+        return {"same": written.known[identity][0]}
+    form = _encode_kind(value, written)
+    written.known[identity] = len(written.known), value
+    return form
+
+
+def _encode_kind(value: Any, written: _Written) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
-        return _encode_array(value, arrays)
+        return _encode_array(value, written.arrays)
     if type(value) in (list, tuple, set, deque):
-        items = [_encode(item, arrays) for item in (_in_order(value) if type(value) is set else value)]
+        items = [_encode(item, written) for item in (_in_order(value) if type(value) is set else value)]
         return {type(value).__name__: items, **({"maxlen": value.maxlen} if type(value) is deque else {})}
     if type(value) is dict:
-        return {"dict": [[_encode(key, arrays), _encode(item, arrays)] for key, item in value.items()]}
+        return {"dict": [[_encode(key, written), _encode(item, written)] for key, item in value.items()]}
     if isinstance(value, Generator):
-        return {"generator": _encode(value.bit_generator.state, arrays)}
+        return {"generator": _encode(value.bit_generator.state, written)}
     if isinstance(value, Space):
-        return {"space": None if value._np_random is None else _encode(value.np_random, arrays)}
+        return {"space": None if value._np_random is None else _encode(value.np_random, written)}
     if isinstance(value, RunningMeanStd):
-        return {"running": _encode(vars(value), arrays)}
+        return {"running": _encode(vars(value), written)}
     if is_mujoco_data(value):
-        return {"mujoco": _encode(read_physics(value), arrays)}
+        return {"mujoco": _encode(read_physics(value), written)}
     raise UnsavableState(
         f"is a {type(value).__module__}.{type(value).__qualname__}, which cannot be written down"
     )
@@ -169,36 +201,49 @@ def _encode_array(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     return {"array" if isinstance(value, np.ndarray) else "scalar": name}
 
 
-def _decode(value: Any, present: Any, state: dict[str, Any]) -> Any:
+def _decode(value: Any, present: Any, restored: _Restored) -> Any:
     """The value that `_encode` wrote down; `present` is what stands in its place now."""
     if not isinstance(value, dict):
         return value
-    (kind, content), *extra = value.items()
+    kind, content = next(iter(value.items()))
     match kind:
+        case "same":
+            return restored.known[content]
         case "float":
             return float.fromhex(content)
         case "scalar":
-            return state[content][()]
+            return restored.arrays[content][()]
+        case "tuple":
+            return tuple(_decode(item, None, restored) for item in content)
+    if any(present is one for one in restored.known):  # it holds what was put back there already
+        present = copy.copy(present) if isinstance(present, np.ndarray) else None
+    made = _decode_kind(kind, value, present, restored)
+    restored.known.append(made)
+    return made
+
+
+def _decode_kind(kind: str, value: dict[str, Any], present: Any, restored: _Restored) -> Any:
+    content = value[kind]
+    match kind:
         case "array":
-            return _restored_array(state[content], present)
-        case "list" | "tuple" | "set" | "deque":
-            items = [_decode(item, None, state) for item in content]
+            return _restored_array(restored.arrays[content], present)
+        case "list" | "set" | "deque":
+            items = [_decode(item, None, restored) for item in content]
             if kind == "deque":
-                return deque(items, maxlen=dict(extra)["maxlen"])
-            return {"list": list, "tuple": tuple, "set": set}[kind](items)
+                return deque(items, maxlen=value["maxlen"])
+            return {"list": list, "set": set}[kind](items)
         case "dict":
-            return {_decode(key, None, state): _decode(item, None, state) for key, item in content}
+            return {_decode(key, None, restored): _decode(item, None, restored) for key, item in content}
         case "generator":
-            return _restored_generator(_decode(content, None, state), present)
+            return _restored_generator(_decode(content, None, restored), present)
         case "space":
-            generator = None if content is None else _decode(content, present._np_random, state)
-            present._np_random = generator
+            present._np_random = None if content is None else _decode(content, present._np_random, restored)
             return present
         case "running":
-            vars(present).update(_decode(content, None, state))
+            vars(present).update(_decode(content, None, restored))
             return present
         case "mujoco":
-            write_physics(present, _decode(content, None, state))
+            write_physics(present, _decode(content, None, restored))
             return present
     raise InvalidInput(
         f"a saved environment state holds a value of unknown kind {kind!r}; it was not written by optac."

@@ -18,7 +18,7 @@ from optac.agents.parts.statistics import RunningMoments, Statistics
 from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
-from optac.environments import check_environment
+from optac.environments import check_environment, surroundings
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
 
@@ -68,6 +68,7 @@ class Learner:
 
     def __post_init__(self) -> None:
         self.policy = self._policy()
+        self.surroundings = surroundings(self.env)
 
     def block_end(self, total: int) -> int:
         """The step at which the present block ends: the next multiple of its length, or the run's end."""

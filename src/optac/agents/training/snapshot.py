@@ -15,7 +15,15 @@ from optac.agents.training.environment_calls import Env, checked_observation, re
 from optac.agents.training.learner import Episodes, Learner, stream_seed
 from optac.agents.training.sealed_files import Arrays
 from optac.agents.training.versions import numeric_versions
-from optac.environments import UnsavableState, check_environment, model_hashes, restore_state, save_state
+from optac.environments import (
+    UnsavableState,
+    changed_surroundings,
+    check_environment,
+    code_hashes,
+    model_hashes,
+    restore_state,
+    save_state,
+)
 from optac.errors import RunFailed
 
 _MOMENTS = ("next_obs_moments", "reward_moments")
@@ -39,6 +47,8 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "info_count": learner.info_count,
         "environment": None,
         "models": model_hashes(learner.env),
+        "code": code_hashes(learner.env),
+        "changed_surroundings": changed_surroundings(learner.surroundings, learner.env),
         "versions": numeric_versions(),
         "exact": learner.exact,
     }

@@ -1,21 +1,29 @@
 """A learner in a folder: its checkpoints and the pieces of its replay, saved and taken up again."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from optac.agents.parts.replay import Replay, Rows
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
-from optac.agents.training.environment_calls import Env
-from optac.agents.training.learner import Learner
+from optac.agents.training.environment_calls import Env, restarted, stepped
+from optac.agents.training.learner import Learner, stream_seed
 from optac.agents.training.replay_pieces import Piece, save_piece
 from optac.agents.training.versions import drift
-from optac.environments import model_hashes
+from optac.environments import check_environment, code_hashes, model_hashes
 from optac.errors import OptacWarning
+
+UNREPEATABLE = (
+    "two episodes from the same seed are not the same in this environment (its reset ignores the seed, or it draws "
+    "from a global generator?)"
+)
+STEPS_TO_REPEAT = 10
 
 
 class ResumeWarning(OptacWarning):
@@ -56,7 +64,9 @@ class CheckpointStore:
         for path in checkpoint.listed(self.parent):
             if path.name > found.path.name:
                 checkpoint.remove(path)
-        learner = learner_of(found, chosen, env)
+        with checkpoint.read_as_ours(found):
+            repeatable = is_repeatable(env, found.meta, chosen.settings.step_timeout)
+        learner = learner_of(found, chosen, env, () if repeatable else (UNREPEATABLE,))
         # After a loss the rows that are left have new numbers, and none of them is on disk under its own.
         self.pieces = [] if found.damaged else list(found.pieces)
         self.saved_step = None if found.damaged else learner.step
@@ -73,10 +83,11 @@ def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Pie
     return [*needed, save_piece(folder, start, rows)]
 
 
-def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
+def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequence[str] = ()) -> Learner:
     """The learner that a checkpoint holds, in `env`.
 
-    Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why.
+    Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why; `known` are
+    reasons that are known already.
     """
     with checkpoint.read_as_ours(found):
         replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
@@ -87,7 +98,7 @@ def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
             )
             replay.added += len(rows["reward"]) if found.damaged else 0
         learner = snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
-        reasons = list(_differences(found.meta, env))
+        reasons = [*known, *_differences(found.meta, env)]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
     for reason in reasons:
         warnings.warn(
@@ -99,6 +110,24 @@ def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
     return learner
 
 
+def is_repeatable(env: Env, meta: Mapping[str, Any], timeout: float) -> bool:
+    """Whether the first steps after `reset` are the same twice under one seed; the environment is restored later."""
+    _, actions = check_environment(env)
+    middle = ((actions.low + actions.high) / 2).astype(actions.dtype)
+    seed, told = stream_seed(int(meta["seed"]), "environment", int(meta["step"])), []
+    for _ in range(2):
+        outcomes: list[Any] = [restarted(env, 0, timeout, seed=seed)]
+        for step in range(STEPS_TO_REPEAT):
+            played = stepped(
+                env, middle, np.shape(outcomes[0]), step, timeout=timeout, what="the environment's step"
+            )
+            outcomes += played
+            if played[2] or played[3]:
+                break
+        told.append([np.asarray(one).tobytes() for one in outcomes])
+    return told[0] == told[1]
+
+
 def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
     """Why a learner taken up in `env` will not do to the bit what the saved one would have done."""
     changed = drift(meta["versions"])
@@ -108,6 +137,12 @@ def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
         yield "this environment's state cannot be saved and a new episode begins"
     elif meta["models"] != model_hashes(env):
         yield "the environment's MuJoCo model is another than the saved one (it changes its model in reset?)"
+    code = code_hashes(env)
+    for name in sorted(code.keys() | meta["code"].keys()):
+        if code.get(name) != meta["code"].get(name):
+            yield f"the environment's code in {name} is another than it was"
+    for name in meta["changed_surroundings"]:
+        yield f"{name} changed while the environment was stepped, and is not saved with it"
 
 
 def _sizes(env: Env) -> tuple[int, int]:
