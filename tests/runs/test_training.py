@@ -285,7 +285,7 @@ def test_a_run_taken_over_at_its_last_row_gets_no_checkpoint_and_no_result_of_th
 
 
 def test_other_versions_load_with_a_warning_and_are_no_longer_called_exact(tmp_path: Path) -> None:
-    started("sac", tmp_path / "run", steps=100)
+    started("sac", tmp_path / "run", steps=120)
     folder = RunFolder.open(tmp_path / "run")
     (newest, *_) = checkpoint.listed(folder.checkpoints)
     found = checkpoint.load(newest, checkpoint.pieces_folder(folder.checkpoints))
