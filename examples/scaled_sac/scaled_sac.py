@@ -40,12 +40,13 @@ class Settings(AgentSettings):
 
 
 def update(
-    settings: Settings, state: SoftState, batches: Transitions, statistics: Statistics
+    settings: Settings, state: SoftState, batches: Transitions, statistics: Statistics, *, actor: bool = True
 ) -> tuple[SoftState, SoftInfo]:
     """Soft actor-critic's update on scaled rewards; `batches` has one batch along its first axis."""
     batch = jax.tree.map(lambda x: x[-1], batches)
     views = Views(sac.joined, sac.q_values)
-    return soft_update(settings, state, batch, views, reward=settings.reward_scale * batch.reward)
+    reward = settings.reward_scale * batch.reward
+    return soft_update(settings, state, batch, statistics, views, actor=actor, reward=reward)
 
 
 AGENT = AgentRecord(

@@ -28,6 +28,8 @@ FORMAT = "optac-policy-1"
 _LARGEST_ARRAY_BYTES = 2**26
 _LARGEST_COUNT = 256
 LOG_STD_LOWEST, LOG_STD_HIGHEST = -5.0, 2.0
+OBSERVATION_BOUND = 10.0
+"""how far from its mean a standardised observation may be; what is beyond is clipped"""
 
 
 def _elu(x: Array) -> Array:
@@ -99,6 +101,7 @@ class Policy:
         x = np.asarray(observation, np.float32)
         if self.observation_mean is not None and self.observation_deviation is not None:
             x = (x - self.observation_mean) / self.observation_deviation
+            x = np.clip(x, -OBSERVATION_BOUND, OBSERVATION_BOUND)
         for weight, bias in self.layers[:-1]:
             x = ACTIVATIONS[self.activation](x @ weight + bias)
         weight, bias = self.layers[-1]

@@ -12,15 +12,17 @@ PAGES = Path(__file__).parents[2] / "docs" / "agents"
 HEADINGS = ["Idea", "Algorithm", "Cost", "Settings", "Differs from the paper", "Run it", "Results"]
 
 
-def documented(page: str) -> dict[str, tuple[str, str, str]]:
+def documented(page: str) -> dict[str, list[str]]:
     settings = (PAGES / page).read_text().partition("## Settings")[2].partition("\n## ")[0]
-    cells = re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", settings, re.M)
-    return {name: (default, paper, text) for name, default, paper, text in cells if name != "name"}
+    cells = re.findall(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", settings, re.M)
+    return {name: rest for name, *rest in cells if name != "name"}
 
 
 def written(value: Any) -> str:
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -28,9 +30,9 @@ def written(value: Any) -> str:
 
 def test_every_setting_is_documented_with_its_defaults() -> None:
     tables = documented("sac.md") | documented("crffsac.md") | documented("crffsac-bonus.md")
-    default, paper = crffsac.Settings.choose({}), crffsac.Settings.choose({"preset": "paper"})
+    presets = [crffsac.Settings.choose({"preset": preset}) for preset in ("default", "recipe", "paper")]
     expected = {
-        name: (written(getattr(default, name)), written(getattr(paper, name)), text)
+        name: [*(written(getattr(chosen, name)) for chosen in presets), text]
         for name, _, text in crffsac.Settings.described()
         if name not in ("preset", "bonus")
     }

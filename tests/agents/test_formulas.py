@@ -166,7 +166,8 @@ def test_replay_forgets_the_oldest_and_numbers_the_rest() -> None:
 def host_policy(actor: MLP) -> Policy:
     state = soft_state(AgentSettings(), actor, actor, key=jax.random.key(0))
     bounds = np.ones(2, np.float32)
-    return Policy(**soft_policy(AgentSettings(), state, None), action_low=-bounds, action_high=bounds)
+    statistics = Statistics(np.zeros(3), np.ones(3), np.ones(()))
+    return Policy(**soft_policy(AgentSettings(), state, statistics), action_low=-bounds, action_high=bounds)
 
 
 def test_the_host_policy_acts_as_the_actor() -> None:

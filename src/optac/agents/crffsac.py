@@ -1,4 +1,4 @@
-"""cRFFSAC: soft actor-critic whose critics see only φ(s, a), learnt by predicting the next state.
+"""cRFFSAC: soft actor-critic whose critics see φ(s, a), learnt by predicting the next state.
 
 Paper, section 7. φ is the second hidden layer of an MLP on (s, a), trained by ‖M φ(s, a) − s'‖². The critics
 are two-layer MLPs on φ ("mlp"), as the paper simplifies, or linear on fixed cos(Wφ + b) ("fourier"), as it
@@ -6,7 +6,8 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
-is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis.
+is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
+the critics see (s, a) beside φ.
 """
 
 import dataclasses
@@ -32,6 +33,7 @@ from optac.agents.parts.features import (
 )
 from optac.agents.parts.networks import MLP, each, ensemble, mlp, towards
 from optac.agents.parts.soft_actor_critic import (
+    Batch,
     SoftState,
     Transitions,
     Views,
@@ -52,6 +54,8 @@ class Settings(AgentSettings):
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "default": {},
+        "plain": {},
+        "recipe": {**AgentSettings.PRESETS["recipe"], "raw_input": True, "feature_norm": True},
         "paper": {**AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
 
@@ -62,6 +66,8 @@ class Settings(AgentSettings):
     feature_copy_rate: float = setting(
         0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
     )
+    feature_norm: bool = setting(False, "standardise both layers of φ over their units, so that φ is bounded")
+    raw_input: bool = setting(False, "let the critic on φ see (s, a) beside it")
     head: Literal["mlp", "fourier"] = setting(
         "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
     )
@@ -103,9 +109,15 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     key, key_actor, key_critic, key_model, key_fourier = jax.random.split(key, 5)
     w, d = settings.width, settings.feature_width
     literal = settings.head == "fourier"
+    seen = d + obs + act if settings.raw_input else d
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
-    critic = ensemble(settings.critics, [w, 1] if literal else [d, w, 1], key=key_critic)
-    model = transition_model(obs, act, w, d, key=key_model)
+    critic = ensemble(
+        settings.critics,
+        [w, 1] if literal else [seen, w, 1],
+        normalised=int(settings.layer_norm),
+        key=key_critic,
+    )
+    model = transition_model(obs, act, w, d, normalised=settings.feature_norm, key=key_model)
     return State(
         **vars(soft_state(settings, actor, critic, key=key)),
         model=model,
@@ -122,6 +134,7 @@ def update(
     batches: Transitions,
     statistics: Statistics,
     *,
+    actor: bool = True,
     loss: FeatureLoss = next_state_loss,
 ) -> tuple[State, Info]:
     """One step of φ for each of `batches`, then one of critics, actor, temperature, targets on the last."""
@@ -132,9 +145,24 @@ def update(
     embed = partial(features, slow_phi)
     phi = embed(batch.obs, batch.action)
     bonus = _bonus(settings, state, phi)
-    reward = batch.reward + settings.bonus_scale * statistics.reward_std * bonus
-    views = Views(embed, partial(q_values, fourier=state.fourier))
-    state, info = soft_update(settings, state, batch, views, reward=reward, x=phi)
+    largest = settings.bonus_scale * statistics.reward_std
+    beside = settings.raw_input and state.fourier is None
+
+    def seen(obs: Batch, action: Batch, phi: Batch | None = None) -> Batch:
+        phi = embed(obs, action) if phi is None else phi
+        return jnp.concatenate([phi, obs, action], axis=-1) if beside else phi
+
+    state, info = soft_update(
+        settings,
+        state,
+        batch,
+        statistics,
+        Views(seen, partial(q_values, fourier=state.fourier)),
+        actor=actor,
+        reward=batch.reward + largest * bonus,
+        largest_addition=jnp.asarray(largest) if settings.bonus else 0.0,
+        x=seen(batch.obs, batch.action, phi),
+    )
     state = dataclasses.replace(state, model=model, slow_phi=slow_phi, model_optimiser=model_optimiser)
     return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
 
@@ -150,9 +178,10 @@ def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
     held, room = len(block.replay), settings.bonus_samples
     slots = np.arange(held) if held <= room else block.generator.integers(0, held, room)
     rows = block.replay.at(np.resize(slots, room))
+    obs = np.asarray(block.statistics.standardised(jnp.asarray(rows.obs))) if settings.normalise else rows.obs
     weight = np.full(room, held / len(slots), np.float32)
     weight[len(slots) :] = 0.0
-    return rebuild_covariance(settings, state, rows.obs, rows.action, weight)
+    return rebuild_covariance(settings, state, obs, rows.action, weight)
 
 
 def rebuild_covariance(
@@ -172,9 +201,9 @@ _compiled_features = jax.jit(features)
 
 
 def q_values(
-    critic: MLP, phi: Float[Array, "batch feature"], fourier: FourierLayer | None
+    critic: MLP, phi: Float[Array, "batch inputs"], fourier: FourierLayer | None
 ) -> Float[Array, "critic batch"]:
-    """Q_c(s, a) for each critic c, a function of φ(s, a) alone."""
+    """Q_c(s, a) for each critic c, from φ(s, a), or from what stands beside it too."""
     return each(critic, phi if fourier is None else fourier(phi))[..., 0]
 
 

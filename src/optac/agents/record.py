@@ -15,17 +15,23 @@ from jaxtyping import Array, PyTree
 from optac import registry
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.soft_actor_critic import soft_parts, soft_policy
+from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import AgentSettings
 from optac.errors import InvalidInput
 
 
 class Block(NamedTuple):
-    """The steps just taken, `before` … `step` − 1 of those past the random start, and what may be learnt from."""
+    """The steps just taken, `before` … `step` − 1 of those past the random start, and what may be learnt from.
+
+    Replay's observations are as the environment gave them; `statistics.standardised` is what networks see of them
+    where the settings say `normalise`.
+    """
 
     before: int
     step: int
     replay: Replay
     generator: np.random.Generator
+    statistics: Statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +39,16 @@ class AgentRecord:
     """An agent by its parts. The state is a pytree of arrays; its fields' names are those in checkpoints and hashes.
 
     What is needed: `name`, `summary` (one line), `settings` (a subclass of AgentSettings with its PRESETS),
-    `init(settings, obs, act, *, key)` for the first state, and `update(settings, state, batches, statistics)`, which is
-    compiled, for the next state and a NamedTuple of numbers; a row of metrics has the mean of each as train/<name>.
+    `init(settings, obs, act, *, key)` for the first state, and `update(settings, state, batches, statistics, actor=)`,
+    which is compiled, for the next state and a NamedTuple of numbers; a row of metrics has the mean of each as
+    train/<name>. `actor` says whether it is the actor's turn; observations come as the settings' `normalise` says.
     """
 
     name: str
     summary: str
     settings: type[AgentSettings]
     init: Callable[..., Any]
-    update: Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+    update: Callable[..., tuple[Any, Any]]
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """settings that are this agent's name: others are refused"""
     batches: Callable[[Any], int] = lambda settings: 1

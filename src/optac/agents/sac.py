@@ -24,16 +24,18 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     key, key_actor, key_critic = jax.random.split(key, 3)
     w = settings.width
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
-    critic = ensemble(settings.critics, [obs + act, w, w, 1], key=key_critic)
+    critic = ensemble(
+        settings.critics, [obs + act, w, w, 1], normalised=int(settings.layer_norm), key=key_critic
+    )
     return soft_state(settings, actor, critic, key=key)
 
 
 def update(
-    settings: Settings, state: State, batches: Transitions, statistics: Statistics
+    settings: Settings, state: State, batches: Transitions, statistics: Statistics, *, actor: bool = True
 ) -> tuple[State, Info]:
     """One step of critics, actor, temperature and target; `batches` has one batch along its first axis."""
     batch = jax.tree.map(lambda x: x[-1], batches)
-    return soft_update(settings, state, batch, Views(joined, q_values))
+    return soft_update(settings, state, batch, statistics, Views(joined, q_values), actor=actor)
 
 
 def joined(

@@ -2,9 +2,11 @@
 
 An agent's own settings are a subclass in its file, with its presets: the names and values that differ from the
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
-silent; "default" is the same algorithm with a shorter random start, one step of φ an update, a smaller batch, ten
-updates per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take
-minutes, and results/ablations holds what undoing each does.
+silent; "default", also called "plain", is the same algorithm with a shorter random start, one step of φ an update, a
+smaller batch, ten updates per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000
+steps take minutes, and results/ablations holds what undoing each does. "recipe" adds inputs and values of one scale,
+faster targets bounded by what was achieved, and the actor at every second update; results/recipe-search holds how it
+was found and what it does not do yet.
 """
 
 import dataclasses
@@ -24,6 +26,15 @@ class AgentSettings:
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "default": {},
+        "plain": {},
+        "recipe": {
+            "normalise": True,
+            "layer_norm": True,
+            "value_scale": True,
+            "return_bound": True,
+            "actor_every": 2,
+            "target_rate": 0.02,
+        },
         "paper": {
             "learning_starts": 25_000,
             "batch_size": 256,
@@ -44,6 +55,11 @@ class AgentSettings:
         0.005, "how far a target network moves towards its network", least=0.0, most=1.0
     )
     target_every: int = setting(1, "updates between two moves of the target networks", least=1)
+    actor_every: int = setting(1, "updates of the critics for one of actor and temperature", least=1)
+    normalise: bool = setting(False, "standardise observations by their running moments, for every network")
+    layer_norm: bool = setting(False, "standardise the first hidden layer of the critics over its units")
+    value_scale: bool = setting(False, "let critics learn values in units of the returns' running deviation")
+    return_bound: bool = setting(False, "value no next state above the best discounted return seen")
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
     target_entropy: float | None = setting(None, "H; None means −dim(A)")
     uniform_probability: float = setting(

@@ -32,10 +32,12 @@ class FourierLayer(eqx.Module):
         return jnp.sqrt(2.0) * jnp.cos(phi @ self.weight + self.phase)
 
 
-def transition_model(obs: int, act: int, width: int, feature: int, *, key: PRNGKeyArray) -> TransitionModel:
-    """A fresh φ, whose second hidden layer is the feature, and M."""
+def transition_model(
+    obs: int, act: int, width: int, feature: int, *, normalised: bool = False, key: PRNGKeyArray
+) -> TransitionModel:
+    """A fresh φ, whose second hidden layer is the feature, and M; `normalised` bounds φ, standardising both layers."""
     key_phi, key_projection = jax.random.split(key)
-    phi = mlp([obs + act, width, feature], activate_last=True, key=key_phi)
+    phi = mlp([obs + act, width, feature], activate_last=True, normalised=2 * normalised, key=key_phi)
     return TransitionModel(phi, mlp([feature, obs], key=key_projection).layers[0])
 
 

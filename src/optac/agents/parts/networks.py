@@ -23,17 +23,23 @@ class Linear(eqx.Module):
 
 
 class MLP(eqx.Module):
-    """Linear layers with ELU between them; `activate_last` makes the last one a hidden layer too."""
+    """Linear layers with ELU between them; `activate_last` makes the last one a hidden layer too.
+
+    What the first `normalised` layers give is standardised over their units before ELU.
+    """
 
     layers: tuple[Linear, ...]
     activate_last: bool = eqx.field(static=True)
+    normalised: int = eqx.field(static=True, default=0)
 
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
         """The network's output for each row of `x`."""
-        for layer in self.layers[:-1]:
-            x = elu(layer(x))
-        x = self.layers[-1](x)
-        return elu(x) if self.activate_last else x
+        hidden = len(self.layers) - (not self.activate_last)
+        for depth, layer in enumerate(self.layers):
+            x = layer(x)
+            x = standardised(x) if depth < min(self.normalised, hidden) else x
+            x = elu(x) if depth < hidden else x
+        return x
 
 
 @jax.custom_jvp
@@ -54,18 +60,26 @@ def _elu_jvp(
     return value, (jnp.minimum(value, 0) + 1) * tangents[0]
 
 
-def mlp(sizes: Sequence[int], *, activate_last: bool = False, key: PRNGKeyArray) -> MLP:
+def standardised(x: Float[Array, "*batch units"]) -> Float[Array, "*batch units"]:
+    """Each row with mean 0 and variance 1 over its units: layer normalisation without scale and shift."""
+    centred = x - jnp.mean(x, axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5)
+
+
+def mlp(sizes: Sequence[int], *, activate_last: bool = False, normalised: int = 0, key: PRNGKeyArray) -> MLP:
     """A perceptron of the given layer sizes: orthogonal weights, zero biases."""
     orthogonal = jax.nn.initializers.orthogonal()
     keys = jax.random.split(key, len(sizes) - 1)
     pairs = zip(sizes[:-1], sizes[1:], keys, strict=True)
     layers = tuple(Linear(orthogonal(k, (i, o), jnp.float32), jnp.zeros(o)) for i, o, k in pairs)
-    return MLP(layers, activate_last)
+    return MLP(layers, activate_last, normalised)
 
 
-def ensemble(count: int, sizes: Sequence[int], *, key: PRNGKeyArray) -> MLP:
+def ensemble(count: int, sizes: Sequence[int], *, normalised: int = 0, key: PRNGKeyArray) -> MLP:
     """`count` perceptrons as one, along a leading axis."""
-    made: MLP = eqx.filter_vmap(lambda k: mlp(sizes, key=k))(jax.random.split(key, count))
+    made: MLP = eqx.filter_vmap(lambda k: mlp(sizes, normalised=normalised, key=k))(
+        jax.random.split(key, count)
+    )
     return made
 
 

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.networks import MLP, towards
+from optac.agents.parts.statistics import Statistics, value_bound
 from optac.agents.settings import AgentSettings
 
 Scalar = Float[Array, ""]
@@ -51,7 +52,10 @@ class Adam(NamedTuple):
 
 
 class SoftState(eqx.Module):
-    """All that the next update of actor, critics and temperature needs."""
+    """All that the next update of actor, critics and temperature needs.
+
+    The critics' outputs are values in units of `value_scale`, 0 before the first update; None: in the reward's.
+    """
 
     actor: MLP
     critic: MLP
@@ -62,6 +66,7 @@ class SoftState(eqx.Module):
     temperature_optimiser: optax.OptState
     updates: Int[Array, ""]
     key: PRNGKeyArray
+    value_scale: Float[Array, ""] | None
 
 
 class SoftInfo(NamedTuple):
@@ -91,6 +96,7 @@ def soft_state(settings: AgentSettings, actor: MLP, critic: MLP, *, key: PRNGKey
         temperature_optimiser=adam.init(log_temperature),
         updates=jnp.int32(0),
         key=key,
+        value_scale=jnp.float32(0.0) if settings.value_scale else None,
     )
 
 
@@ -98,23 +104,60 @@ def soft_update(
     settings: AgentSettings,
     state: State,
     batch: Transitions,
+    statistics: Statistics,
     views: Views,
     *,
+    actor: bool = True,
     reward: Column | None = None,
+    largest_addition: float | Scalar = 0.0,
     x: Batch | None = None,
 ) -> tuple[State, SoftInfo]:
-    """One step of critics, target, actor and temperature.
+    """One step of critics and target, and of actor and temperature where it is their turn.
 
-    `reward` is the one to learn from where it is not the batch's; `x` is views.critic(s, a) where the caller has it.
+    `reward` is the one to learn from where it is not the batch's, and at most `largest_addition` above it; `x` is
+    views.critic(s, a) where the caller has it.
     """
     key, key_next, key_actor = jax.random.split(state.key, 3)
     reward = batch.reward if reward is None else reward
     x = views.critic(batch.obs, batch.action) if x is None else x
     temperature = jnp.exp(state.log_temperature)
-    state, loss_critic, q_mean = critic_step(settings, state, batch, views, reward, x, key=key_next)
-    state, loss_actor, entropy = actor_step(settings, state, batch, views, key=key_actor)
+    state = in_units_of(state, jnp.asarray(statistics.return_std))
+    bound = value_bound(settings, statistics, largest_addition)
+    state, loss_critic, q_mean = critic_step(
+        settings, state, batch, views, reward, x, bound=bound, key=key_next
+    )
+    loss_actor = entropy = jnp.float32(0.0)
+    if actor:
+        state, loss_actor, entropy = actor_step(settings, state, batch, views, key=key_actor)
     info = SoftInfo(loss_critic, loss_actor, temperature, entropy, q_mean)
     return dataclasses.replace(state, key=key), info
+
+
+def in_units_of(state: State, scale: Scalar) -> State:
+    """The state with its critics' outputs in units of `scale`, their values the same; nothing where they have none.
+
+    Before the first update there is nothing to keep: the untrained outputs are taken to be in that unit.
+    """
+    if state.value_scale is None:
+        return state
+    ratio = jnp.where(state.value_scale > 0, state.value_scale / scale, 1.0)
+
+    def rescaled(critic: MLP) -> MLP:
+        *hidden, last = critic.layers
+        return dataclasses.replace(critic, layers=(*hidden, jax.tree.map(lambda x: x * ratio, last)))
+
+    return dataclasses.replace(
+        state,
+        critic=rescaled(state.critic),
+        target_critic=rescaled(state.target_critic),
+        value_scale=scale,
+    )
+
+
+def values_of(state: SoftState, views: Views, critic: MLP, x: Batch) -> Values:
+    """Q_c in the reward's unit."""
+    values = views.head(critic, x)
+    return values if state.value_scale is None else state.value_scale * values
 
 
 def critic_step(
@@ -125,18 +168,21 @@ def critic_step(
     reward: Column,
     x: Batch,
     *,
+    bound: Scalar | None = None,
     key: PRNGKeyArray,
 ) -> tuple[State, Scalar, Scalar]:
     """One step of the critics, and of their target where it is due; their loss and mean value."""
     seen = views.actor(batch.next_obs)
     next_action, next_log_probability = squashed_gaussian.sample(state.actor, seen, key=key)
-    values = views.head(state.target_critic, views.critic(batch.next_obs, next_action))
-    temperature, ended = jnp.exp(state.log_temperature), batch.terminated
-    target = soft_target(reward, ended, values, next_log_probability, temperature, discount=settings.discount)
+    values = values_of(state, views, state.target_critic, views.critic(batch.next_obs, next_action))
+    temperature, ended, gamma = jnp.exp(state.log_temperature), batch.terminated, settings.discount
+    target = soft_target(
+        reward, ended, values, next_log_probability, temperature, discount=gamma, bound=bound
+    )
 
     def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
-        values = views.head(critic, x)
-        return critic_loss(values, target), jnp.mean(values)
+        values = values_of(state, views, critic, x)
+        return critic_loss(values, target, unit=state.value_scale), jnp.mean(values)
 
     (loss, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
     critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=settings.learning_rate)
@@ -161,7 +207,7 @@ def actor_step(
 
     def of_actor(actor: MLP) -> tuple[Scalar, Column]:
         action, log_probability = squashed_gaussian.sample(actor, views.actor(batch.obs), key=key)
-        values = views.head(state.critic, views.critic(batch.obs, action))
+        values = values_of(state, views, state.critic, views.critic(batch.obs, action))
         return actor_loss(values, log_probability, temperature), log_probability
 
     (loss, log_probability), gradient = jax.value_and_grad(of_actor, has_aux=True)(state.actor)
@@ -191,10 +237,15 @@ def soft_parts(state: SoftState) -> dict[str, PyTree[Array]]:
     }
 
 
-def soft_policy(settings: AgentSettings, state: SoftState, statistics: object) -> Mapping[str, Any]:
-    """The actor as a numpy policy's layers."""
+def soft_policy(settings: AgentSettings, state: SoftState, statistics: Statistics) -> Mapping[str, Any]:
+    """The actor as a numpy policy's layers, and the moments that its observations are standardised by."""
     arrays = jax.device_get([(layer.weight, layer.bias) for layer in state.actor.layers])
-    return {"layers": tuple((np.array(w), np.array(b)) for w, b in arrays), "activation": "elu"}
+    layers = tuple((np.array(w), np.array(b)) for w, b in arrays)
+    moments = {
+        "observation_mean": np.asarray(statistics.next_obs_mean),
+        "observation_deviation": np.asarray(statistics.next_obs_std),
+    }
+    return {"layers": layers, "activation": "elu", **(moments if settings.normalise else {})}
 
 
 def soft_target(
@@ -205,15 +256,19 @@ def soft_target(
     temperature: Scalar,
     *,
     discount: float,
+    bound: Scalar | None = None,
 ) -> Column:
-    """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant."""
+    """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant; what is in brackets is at most `bound`."""
     soft_value = jnp.min(values, axis=0) - temperature * log_probability
+    soft_value = soft_value if bound is None else jnp.minimum(soft_value, bound)
     return jax.lax.stop_gradient(reward + discount * (1 - terminated) * soft_value)
 
 
-def critic_loss(values: Values, target: Column) -> Scalar:
-    """Σ_c E[(Q_c(s, a) − y)²]."""
-    return jnp.sum(jnp.mean((values - target[None]) ** 2, axis=1))
+def critic_loss(values: Values, target: Column, unit: Scalar | None = None) -> Scalar:
+    """Σ_c E[(Q_c(s, a) − y)²], in squares of `unit` where one is given."""
+    error = values - target[None]
+    error = error if unit is None else error / unit
+    return jnp.sum(jnp.mean(error**2, axis=1))
 
 
 def actor_loss(values: Values, log_probability: Column, temperature: Scalar) -> Scalar:

@@ -36,28 +36,50 @@ def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
 @cache
 def _formulas(record: AgentRecord, settings: AgentSettings) -> tuple[Callable[..., Any], Callable[..., Any]]:
     init = jax.jit(partial(record.init, settings), static_argnums=(0, 1))
-    return init, _several(partial(record.update, settings), record.trained)
+    return init, _several(settings, partial(record.update, settings), record.trained)
 
 
 def _several(
-    update: Callable[[State, Transitions, Statistics], tuple[State, Any]],
+    settings: AgentSettings,
+    update: Callable[..., tuple[State, Any]],
     trained: Callable[[State], Mapping[str, PyTree[Array]]],
 ) -> Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]:
-    """The first `count` batches' updates in one call: the new state, each update's info, what is finite.
+    """The first `count` rounds of updates in one call: the new state, each round's info, what is finite.
 
-    The number is an argument, not a shape, so that a shorter last block does not compile anew.
+    A round is `actor_every` updates, with the actor's turn at its end; it is written out, since a branch in the loop
+    costs more than what it leaves out. Its info is the last update's. The number is an argument, not a shape, so that
+    a shorter last block does not compile anew.
     """
+    turns = [i == settings.actor_every - 1 for i in range(settings.actor_every)]
+
+    def round_(state: State, batches: Transitions, statistics: Statistics) -> tuple[State, Any]:
+        for i, turn in enumerate(turns):
+            batch = jax.tree.map(lambda x, i=i: x[i], batches)
+            state, info = update(state, batch, statistics, actor=turn)
+        return state, info
+
+    def seen(batches: Transitions, statistics: Statistics) -> tuple[Transitions, Statistics]:
+        """What the networks see: as it is, or observations standardised, so that there is nothing left to do so."""
+        if not settings.normalise:
+            return batches, statistics
+        obs, next_obs = statistics.standardised(batches.obs), statistics.standardised(batches.next_obs)
+        mean, std = jnp.zeros_like(statistics.next_obs_mean), jnp.ones_like(statistics.next_obs_std)
+        return (
+            batches._replace(obs=obs, next_obs=next_obs),
+            statistics._replace(next_obs_mean=mean, next_obs_std=std),
+        )
 
     def updates(
         state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
     ) -> tuple[State, Any, dict[str, Bool[Array, ""]]]:
+        batches, statistics = seen(batches, statistics)
         first = jax.tree.map(lambda x: x[0], batches)
-        _, shapes = jax.eval_shape(update, state, first, statistics)
+        _, shapes = jax.eval_shape(round_, state, first, statistics)
         rooms = jax.tree.map(lambda s: jnp.zeros((len(batches.reward), *s.shape), s.dtype), shapes)
 
         def body(i: Int[Array, ""], carry: tuple[State, Any]) -> tuple[State, Any]:
             state, infos = carry
-            state, info = update(state, jax.tree.map(lambda x: x[i], batches), statistics)
+            state, info = round_(state, jax.tree.map(lambda x: x[i], batches), statistics)
             return state, jax.tree.map(lambda room, value: room.at[i].set(value), infos, info)
 
         state, infos = jax.lax.fori_loop(0, count, body, (state, rooms))

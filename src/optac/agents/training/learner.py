@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.soft_actor_critic import Transitions
-from optac.agents.parts.statistics import RunningMoments, Statistics
+from optac.agents.parts.statistics import Returns, RunningMoments, Statistics
 from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
@@ -59,6 +59,7 @@ class Learner:
     generator: np.random.Generator
     next_obs_moments: RunningMoments
     reward_moments: RunningMoments
+    returns: Returns
     observation: Float[np.ndarray, " obs"]
     step: int = 0
     episodes: Episodes = field(default_factory=Episodes)
@@ -78,16 +79,17 @@ class Learner:
     def advance(self, total: int) -> None:
         """Play one block, then make one update for each of its steps past the random start."""
         start, end = self.step, self.block_end(total)
-        while self.step < end:
-            self._interact()
+        discounted = [self._interact() for _ in range(end - start)]
         rows = self.replay.between(self.replay.added - (end - start), self.replay.added)
         self.next_obs_moments.add(rows.next_obs)
         self.reward_moments.add(rows.reward)
+        self.returns.moments.add(np.array(discounted))
         starts = self.chosen.settings.learning_starts
         if end >= starts:
             self._between_blocks(max(start, starts - 1))
-        if end > starts:
-            self._update(end - max(start, starts))
+        rounds = self._rounds_by(end) - self._rounds_by(start)
+        if rounds > 0:
+            self._update(rounds)
         self.policy = self._policy()
 
     def statistics(self) -> Statistics:
@@ -96,6 +98,8 @@ class Learner:
             self.next_obs_moments.mean.astype(np.float32),
             self.next_obs_moments.std().astype(np.float32),
             np.asarray(self.reward_moments.std(), np.float32),
+            np.asarray(self.returns.spread(), np.float32),
+            np.asarray(self.returns.best, np.float32),
         )
 
     def take_infos(self) -> dict[str, float]:
@@ -112,7 +116,13 @@ class Learner:
         parts = record.policy(settings, self.state, self.statistics())
         return Policy(**parts, action_low=box.low, action_high=box.high)
 
-    def _interact(self) -> None:
+    def _rounds_by(self, step: int) -> int:
+        """How many whole rounds of `actor_every` updates there is one step each for, after the random start."""
+        settings = self.chosen.settings
+        return max(0, step - settings.learning_starts) // settings.actor_every
+
+    def _interact(self) -> float:
+        """One step in the environment; the episode's discounted return after it."""
         settings = self.chosen.settings
         action = self._choose_action()
         next_obs, reward, terminated, truncated = stepped(
@@ -125,11 +135,13 @@ class Learner:
         )
         self.replay.add(self.observation, action, reward, next_obs, terminated)
         self.episodes.step(reward, terminated or truncated)
+        discounted = self.returns.step(reward, terminated=terminated, truncated=truncated)
         self.step += 1
         if terminated or truncated:
             first = restarted(self.env, self.step, settings.step_timeout)
             next_obs = checked_observation(first, self.observation.shape, self.step)
         self.observation = next_obs
+        return discounted
 
     def _choose_action(self) -> Float[np.ndarray, " act"]:
         settings = self.chosen.settings
@@ -142,7 +154,9 @@ class Learner:
 
     def _update(self, count: int) -> None:
         settings = self.chosen.settings
-        shape = (settings.updates_per_dispatch, self.chosen.record.batches(settings), settings.batch_size)
+        every = settings.actor_every
+        most = -(-settings.updates_per_dispatch // every)
+        shape = (most, every, self.chosen.record.batches(settings), settings.batch_size)
         batches = Transitions(*map(jax.numpy.asarray, self.replay.draw(shape, generator=self.generator)))
         state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
@@ -155,10 +169,11 @@ class Learner:
     def _refuse_unsound(
         self, values: dict[str, Float[np.ndarray, " updates"]], finite: dict[str, bool], count: int
     ) -> None:
+        every = self.chosen.settings.actor_every
         for name, column in values.items():
             for i in np.flatnonzero(~np.isfinite(column)):
                 raise RunFailed(
-                    f"{name} is {column[i]} at step {self.step - count + int(i) + 1}: the gradient is not "
+                    f"{name} is {column[i]} at step {self.step - (count - int(i) - 1) * every}: the gradient is not "
                     "finite. Lower learning_rate, or look for huge rewards or observations."
                 )
         for name, sound in finite.items():
@@ -171,7 +186,7 @@ class Learner:
     def _between_blocks(self, before: int) -> None:
         hook = self.chosen.record.between_blocks
         if hook is not None:
-            block = Block(before, self.step, self.replay, self.generator)
+            block = Block(before, self.step, self.replay, self.generator, self.statistics())
             self.state = hook(self.chosen.settings, self.state, block)
 
 
@@ -192,6 +207,7 @@ def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
         generator=np.random.default_rng(stream_seed(seed, "actions")),
         next_obs_moments=RunningMoments.empty((obs,)),
         reward_moments=RunningMoments.empty(()),
+        returns=Returns(chosen.settings.discount, RunningMoments.empty(())),
         observation=_first_observation(first, observations),
     )
 

@@ -1,7 +1,7 @@
 """A learner as arrays and JSON values, and back: everything that determines the rest of its run."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from optac.agents.parts.replay import Replay
-from optac.agents.parts.statistics import RunningMoments
+from optac.agents.parts.statistics import Returns, RunningMoments
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted
 from optac.agents.training.learner import Episodes, Learner, stream_seed
@@ -27,13 +27,15 @@ from optac.environments import (
 from optac.errors import RunFailed
 
 _MOMENTS = ("next_obs_moments", "reward_moments")
+_RETURNS = "return_moments"
 
 
 def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
     """All of `learner` but its replay rows. An environment that can't be written down is left out."""
     arrays = {f"agent/{name}": array for name, array in state_arrays(learner.state).items()}
     arrays["observation"] = learner.observation
-    arrays |= _moment_arrays(learner)
+    arrays |= _moment_arrays(learner, (*_MOMENTS, _RETURNS))
+    returns = learner.returns
     meta = {
         "agent": learner.chosen.record.name,
         "settings": asdict(learner.chosen.settings),
@@ -42,6 +44,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "replay_added": learner.replay.added,
         "generator": learner.generator.bit_generator.state,
         "moments_count": learner.next_obs_moments.count,
+        "returns": {"total": returns.total, "length": returns.length, "best": returns.best},
         "episodes": asdict(learner.episodes),
         "info_sums": learner.info_sums,
         "info_count": learner.info_count,
@@ -71,17 +74,21 @@ def restore(
     generator = np.random.default_rng(0)
     generator.bit_generator.state = meta["generator"]
     episodes = Episodes(**meta["episodes"])
+    count = int(meta["moments_count"])
+    moments = [
+        RunningMoments(count, arrays[f"{n}/mean"], arrays[f"{n}/squares"]) for n in (*_MOMENTS, _RETURNS)
+    ]
+    returns = Returns(chosen.settings.discount, moments[2], **meta["returns"])
     timeout = chosen.settings.step_timeout
     first = restarted(env, step, timeout, seed=stream_seed(seed, "environment", step))
     fresh_observation = checked_observation(first, observations.shape, step)
     if meta["environment"] is None:
         observation = fresh_observation
         episodes.total_return, episodes.length = 0.0, 0
+        returns.total, returns.length = 0.0, 0
     else:
         observation = arrays["observation"]
         restore_state(env, {"layers": meta["environment"], **_under("environment/", arrays)})
-    count = int(meta["moments_count"])
-    moments = [RunningMoments(count, arrays[f"{n}/mean"], arrays[f"{n}/squares"]) for n in _MOMENTS]
     return Learner(
         chosen=chosen,
         env=env,
@@ -91,6 +98,7 @@ def restore(
         generator=generator,
         next_obs_moments=moments[0],
         reward_moments=moments[1],
+        returns=returns,
         observation=observation,
         step=step,
         episodes=episodes,
@@ -126,7 +134,10 @@ def restored_state(template: State, arrays: Mapping[str, np.ndarray]) -> State:
 
 def parameters_sha256(learner: Learner) -> str:
     """A hash of every trained array: networks, targets, φ, M, temperature, optimisers, Λ and normalisers."""
-    arrays = state_arrays(learner.state) | _moment_arrays(learner)
+    settings = learner.chosen.settings
+    in_use = settings.value_scale or settings.return_bound
+    names = (*_MOMENTS, _RETURNS) if in_use else _MOMENTS
+    arrays = state_arrays(learner.state) | _moment_arrays(learner, names)
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]
@@ -135,11 +146,10 @@ def parameters_sha256(learner: Learner) -> str:
     return digest.hexdigest()
 
 
-def _moment_arrays(learner: Learner) -> Arrays:
+def _moment_arrays(learner: Learner, names: Sequence[str]) -> Arrays:
     moments: dict[str, RunningMoments] = {name: getattr(learner, name) for name in _MOMENTS}
-    return {
-        f"{name}/{part}": getattr(of, part) for name, of in moments.items() for part in ("mean", "squares")
-    }
+    moments[_RETURNS] = learner.returns.moments
+    return {f"{name}/{part}": getattr(moments[name], part) for name in names for part in ("mean", "squares")}
 
 
 def _plain(leaf: jax.Array) -> jax.Array:

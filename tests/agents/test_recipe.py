@@ -1,0 +1,258 @@
+"""The preset "recipe": inputs and values of one scale, targets bounded by what was achieved, a delayed actor."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import probe_environments  # noqa: F401  registers the probes
+import pytest
+
+import optac
+from optac.agents import crffsac, sac
+from optac.agents.agent import Agent
+from optac.agents.parts import squashed_gaussian
+from optac.agents.parts.features import features, transition_model
+from optac.agents.parts.networks import mlp, standardised
+from optac.agents.parts.soft_actor_critic import Transitions, in_units_of, soft_target
+from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
+from optac.agents.record import record_of
+
+TINY = {
+    "preset": "recipe",
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 20,
+    "eval_every": 0,
+    "log_every": 20,
+}
+AGENTS = {
+    "sac": TINY,
+    "crffsac": TINY | {"feature_width": 6},
+    "crffsac-bonus": TINY | {"feature_width": 6, "bonus_every": 30, "bonus_samples": 50},
+}
+OBS, ACT, BATCH = 3, 2, 16
+STATISTICS = Statistics(np.zeros(OBS), np.ones(OBS), np.ones(()), np.full((), 4.0), np.full((), 100.0))
+
+
+def batches() -> Transitions:
+    keys = jax.random.split(jax.random.key(0), 4)
+    return Transitions(
+        jax.random.normal(keys[0], (1, BATCH, OBS)),
+        jnp.tanh(jax.random.normal(keys[1], (1, BATCH, ACT))),
+        jax.random.normal(keys[2], (1, BATCH)),
+        jax.random.normal(keys[3], (1, BATCH, OBS)),
+        jnp.zeros((1, BATCH)),
+    )
+
+
+def made(agent: str, env: str = "probe/Drifting-v0", **more: Any) -> Agent:
+    return Agent(env, agent=agent, **({"seed": 3} | AGENTS[agent] | more))
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(eqx.tree_equal(one, other))
+
+
+def test_observations_are_standardised_and_clipped() -> None:
+    statistics = Statistics(np.array([1.0, 4.0]), np.array([2.0, 0.5]), np.ones(()))
+    seen = statistics.standardised(jnp.array([[3.0, 4.5], [1.0, -2.0]]))
+    np.testing.assert_allclose(seen, [[1.0, 1.0], [0.0, -10.0]])
+
+
+def test_a_normalised_first_layer_forgets_its_outputs_scale_and_shift() -> None:
+    network = mlp([3, 16, 1], normalised=1, key=jax.random.key(0))
+    first, last = network.layers
+    moved = dataclasses.replace(first, weight=5 * first.weight, bias=5 * first.bias + 2)
+    x = 10 * jax.random.normal(jax.random.key(1), (20, 3))
+    other = dataclasses.replace(network, layers=(moved, last))
+    np.testing.assert_allclose(other(x), network(x), atol=1e-3)
+    rows = standardised(x @ first.weight)
+    np.testing.assert_allclose(rows.mean(axis=1), 0, atol=1e-5)
+    np.testing.assert_allclose(rows.var(axis=1), 1, rtol=1e-3)
+
+
+def test_normalised_features_have_a_bounded_norm() -> None:
+    sizes = {"obs": 3, "act": 2, "width": 16, "feature": 12}
+    far = 1e3 * jax.random.normal(jax.random.key(1), (50, 5))
+    bounded = transition_model(**sizes, normalised=True, key=jax.random.key(0)).phi(far)
+    assert float(jnp.linalg.norm(bounded, axis=1).max()) <= np.sqrt(12) + 1e-3
+    free = transition_model(**sizes, key=jax.random.key(0)).phi(far)
+    assert float(jnp.linalg.norm(free, axis=1).max()) > 100
+
+
+def test_a_discounted_return_and_the_best_that_was_seen() -> None:
+    returns = Returns(0.5, RunningMoments.empty(()))
+    assert returns.step(1.0, terminated=False, truncated=False) == 1.0
+    assert returns.step(1.0, terminated=True, truncated=False) == 1.5
+    assert returns.best == 1.5
+    assert returns.step(1.0, terminated=False, truncated=False) == 1.0
+    assert returns.step(1.0, terminated=False, truncated=True) == 1.5
+    assert returns.best == 2.0  # 1.5 / (1 − ½²): cut off, it is taken to have gone on with 1 a step
+    assert (returns.total, returns.length) == (0.0, 0)
+
+
+def test_the_spread_of_returns_has_a_floor() -> None:
+    returns = Returns(0.5, RunningMoments.empty(()))
+    returns.moments.add(np.array([1.0, 1.001]))
+    assert returns.spread() == 0.01
+    returns.moments.add(np.array([3.0, -1.0]))
+    assert returns.spread() == pytest.approx(np.std([1.0, 1.001, 3.0, -1.0]))
+
+
+def test_no_next_state_is_worth_more_than_the_bound() -> None:
+    target = soft_target(
+        jnp.array([1.0, 1.0, 1.0]),
+        jnp.array([0.0, 0.0, 1.0]),
+        jnp.array([[9.0, 3.0, 9.0], [8.0, 4.0, 9.0]]),
+        jnp.zeros(3),
+        jnp.float32(0.1),
+        discount=0.5,
+        bound=jnp.float32(5.0),
+    )
+    np.testing.assert_allclose(target, [1 + 0.5 * 5, 1 + 0.5 * 3, 1.0])
+
+
+def test_the_bound_leaves_room_for_a_bonus_and_ends_with_discounting() -> None:
+    chosen = record_of("sac").choose({"preset": "recipe", "discount": 0.9})
+    assert value_bound(chosen, STATISTICS, 0.0) == 100.0
+    assert value_bound(chosen, STATISTICS, 2.0) == pytest.approx(120.0)
+    assert (
+        value_bound(record_of("sac").choose({"preset": "recipe", "discount": 1.0}), STATISTICS, 0.0) is None
+    )
+    assert value_bound(record_of("sac").choose({}), STATISTICS, 0.0) is None
+
+
+def test_values_stay_where_they_are_when_their_unit_changes() -> None:
+    chosen = record_of("sac").choose(TINY)
+    fresh = sac.init(chosen, OBS, ACT, key=jax.random.key(0))
+    x = jax.random.normal(jax.random.key(1), (BATCH, OBS + ACT))
+    begun = in_units_of(fresh, jnp.float32(4.0))
+    assert same(begun.critic, fresh.critic)
+    later = in_units_of(begun, jnp.float32(7.0))
+    assert later.value_scale == 7.0
+    for name in ("critic", "target_critic"):
+        before, after = (sac.q_values(getattr(state, name), x) for state in (begun, later))
+        np.testing.assert_allclose(7 * after, 4 * before, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac"])
+def test_the_critics_learn_in_units_of_the_returns_spread(agent: str) -> None:
+    """All rewards and returns ten times as large, no entropy: the same critics in a unit ten times as large."""
+    module = {"sac": sac, "crffsac": crffsac}[agent]
+    chosen = record_of(agent).choose(AGENTS[agent] | {"initial_temperature": 1e-8})
+    state = module.init(chosen, OBS, ACT, key=jax.random.key(0))
+    every = batches()
+    larger = every._replace(reward=10 * every.reward)
+    tenfold = STATISTICS._replace(
+        return_std=10 * STATISTICS.return_std, best_return=10 * STATISTICS.best_return
+    )
+    one, _ = module.update(chosen, state, every, STATISTICS)
+    other, _ = module.update(chosen, state, larger, tenfold)
+    assert eqx.tree_equal(one.critic, other.critic, rtol=1e-4, atol=1e-6)
+    assert not same(one.critic, state.critic)
+
+
+def test_the_critics_see_the_raw_input_where_features_say_nothing() -> None:
+    chosen = record_of("crffsac").choose(AGENTS["crffsac"] | {"feature_learning_rate": 0.0})
+    state = crffsac.init(chosen, OBS, ACT, key=jax.random.key(1))
+    blind = jax.tree.map(jnp.zeros_like, state.slow_phi)
+    state = dataclasses.replace(state, slow_phi=blind, model=dataclasses.replace(state.model, phi=blind))
+    every = batches()
+    turned = every._replace(obs=jnp.roll(every.obs, 1, axis=1), action=jnp.roll(every.action, 1, axis=1))
+    update = jax.jit(lambda rows: crffsac.update(chosen, state, rows, STATISTICS)[0])
+    assert not same(update(every).critic, update(turned).critic)
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac"])
+def test_when_it_is_not_the_actors_turn_actor_and_temperature_rest(agent: str) -> None:
+    module = {"sac": sac, "crffsac": crffsac}[agent]
+    chosen = record_of(agent).choose(AGENTS[agent])
+    state = module.init(chosen, OBS, ACT, key=jax.random.key(0))
+    after, _ = module.update(chosen, state, batches(), STATISTICS, actor=False)
+    for name in ("actor", "actor_optimiser", "log_temperature", "temperature_optimiser"):
+        assert same(getattr(state, name), getattr(after, name)), name
+    assert not same(state.critic, after.critic)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_updates_come_in_whole_rounds_and_one_is_made_up_for(agent: str) -> None:
+    learnt = made(agent, updates_per_dispatch=5)
+    counts = []
+    for steps in (20, 5, 4, 1, 11):
+        learnt.learn(steps)
+        state = learnt._learner.state
+        turns = int(state.actor_optimiser[0].count)
+        assert 2 * turns == int(state.updates)
+        counts.append(int(state.updates))
+    assert counts == [0, 4, 8, 10, 20]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_run_stopped_between_two_updates_of_a_round_goes_on_to_the_bit(agent: str, tmp_path: Path) -> None:
+    whole = made(agent).learn(45).learn(56)
+    made(agent).learn(45).save(tmp_path / "a.ckpt")
+    resumed = Agent.load(tmp_path / "a.ckpt")
+    assert int(resumed._learner.state.updates) == 24  # of 25 steps past the random ones
+    resumed.learn(56)
+    assert resumed.parameters_sha256 == whole.parameters_sha256
+    assert resumed._learner.returns == whole._learner.returns
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_exported_policy_standardises_as_the_agent_does(agent: str, tmp_path: Path) -> None:
+    learnt = made(agent, "optac/HalfCheetah-v0", width=64).learn(40)
+    learnt.export(tmp_path / "policy.npz")
+    policy = optac.numpy_policy.load(tmp_path / "policy.npz")
+    rows = (np.random.default_rng(0).normal(size=(500, 17)) * 30).astype(np.float32)
+    np.testing.assert_array_equal(policy(rows), learnt.predict(rows)[0], strict=True)
+    learner = learnt._learner
+    seen = learner.statistics().standardised(jnp.asarray(rows))
+    assert float(jnp.mean(jnp.abs(seen) == 10)) > 0.05
+    mean, _ = squashed_gaussian.gaussian(learner.state.actor, seen)
+    np.testing.assert_allclose(learner.policy.mode(rows), jnp.tanh(mean), atol=1e-5)
+
+
+QUICK = {
+    "width": 32,
+    "batch_size": 64,
+    "learning_starts": 100,
+    "learning_rate": 3e-3,
+    "target_rate": 0.05,
+    "discount": 0.5,
+    "initial_temperature": 1e-3,
+}
+
+
+def value(agent: Agent, obs: float, action: float) -> float:
+    """The lower critic, in the reward's unit, at an observation and an action in [−1, 1]."""
+    learner = agent._learner
+    state, a = learner.state, jnp.array([[action]])
+    s = learner.statistics().standardised(jnp.array([[obs]]))
+    x = sac.joined(s, a)
+    if isinstance(state, crffsac.State):
+        x = jnp.concatenate([features(state.slow_phi, s, a), x], axis=-1)
+    return float(state.value_scale * sac.q_values(state.critic, x).min())
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac"])
+@pytest.mark.parametrize(
+    ("env", "steps", "known"),
+    [("TwoStep", 1_200, {1.0: 1.0, 0.0: 0.5}), ("Forever", 1_200, {0.0: 1.0})],
+)
+def test_values_that_are_known_are_learnt(
+    agent: str, env: str, steps: int, known: dict[float, float]
+) -> None:
+    learnt = made(agent, f"probe/{env}-v0", **QUICK).learn(steps)
+    for obs, expected in known.items():
+        assert value(learnt, obs, 0.0) == pytest.approx(expected, abs=0.1), obs
+
+
+@pytest.mark.parametrize("agent", ["sac", "crffsac"])
+def test_the_best_action_is_found(agent: str) -> None:
+    learnt = made(agent, "probe/SignOfAction-v0", **QUICK).learn(2_000)
+    action, _ = learnt.predict(np.zeros(1, np.float32))
+    assert action[0] == pytest.approx(1.0, abs=0.3)
