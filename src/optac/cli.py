@@ -7,6 +7,8 @@ import argparse
 import io
 import os
 import sys
+import tempfile
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +50,9 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
+    if not sys.platform.startswith("linux"):
+        notice(f"error: the command needs Linux, and this is {sys.platform}")
+        return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # formulas on a terminal that knows only ASCII
@@ -72,6 +77,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OptacError, OSError) as error:
         notice(str(error) if isinstance(error, Interrupted) else f"error: {error}")
         return getattr(error, "exit_code", 1)
+    except Exception as error:  # what nobody foresaw: the traceback is for whoever mends it
+        notice(f"error: {_unforeseen(error)}")
+        return 1
+
+
+def _unforeseen(error: Exception) -> str:
+    """One line about an error that is a fault of ours, and where its traceback is."""
+    with tempfile.NamedTemporaryFile("w", prefix="optac-error-", suffix=".log", delete=False) as file:
+        file.write("".join(traceback.format_exception(error)))
+    said = " ".join(str(error).split())[:200]
+    return f"this should not have happened: {type(error).__name__}: {said}; the traceback is in {file.name}"
 
 
 @contextmanager

@@ -69,6 +69,9 @@ class AgentSettings:
     updates_per_dispatch: int = setting(10, "steps taken, then as many updates in one compiled call", least=1)
     eval_every: int = setting(5_000, "steps between evaluations; 0 means never", least=0, determines=False)
     eval_episodes: int = setting(10, "episodes of one evaluation", least=1)
+    eval_max_steps: int | None = setting(
+        None, "steps after which an evaluation's episode is cut off; None: the time limit, or 10,000", least=1
+    )
     checkpoint_every: int = setting(5_000, "steps between checkpoints", least=1, determines=False)
     step_timeout: float = setting(
         300.0, "seconds that one step of the environment may take; 0 means any", least=0.0, determines=False

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, OptacError, unknown_name
 from optac.registry import imported
 
 
@@ -70,14 +70,18 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
         raise unknown_name("environment", name, gymnasium.registry) from error
     except (gymnasium.error.Error, ImportError) as error:
         raise InvalidInput(f"environment {name!r} cannot be made: {error}") from error
-    except (AttributeError, RuntimeError) as error:
+    except OptacError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever an environment's own code may raise
         # Importing MuJoCo already loads the graphics library that MUJOCO_GL names.
         if "MUJOCO_GL" in os.environ and "mujoco" not in sys.modules:
             raise InvalidInput(
                 f"MuJoCo does not load with MUJOCO_GL={os.environ['MUJOCO_GL']} ({error}); unset it "
                 "or install that graphics library (on Debian libegl1 for egl, libosmesa6 for osmesa)."
             ) from error
-        raise
+        raise InvalidInput(
+            f"environment {name!r} cannot be made: it raised {type(error).__name__}: {error}"
+        ) from error
     if "mujoco" in sys.modules:
         from optac.environments.clean_model import keep_log_on_the_console
 

@@ -100,11 +100,14 @@ def _keep(kept: dict[Any, Any], run: TrainingRun | ProvableRun, notes: list[str]
 
 
 def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[ProvableRun]:
-    config = folder.config
+    config = in_unicode(folder.config)
     kind = config.get("kind", "train" if "agent" in config else None)
     if not isinstance(config.get("versions", {}), dict):
         raise RunFailed(f"{folder.config_path} is damaged: its versions are {config['versions']!r}")
-    rows = folder.rows()
+    written = folder.rows()
+    rows = in_unicode(written)
+    if rows != written:
+        notes.append(f"{folder.metrics_path}: text that is no Unicode was replaced by ?")
     if folder.has_torn_line:
         notes.append(
             f"{folder.metrics_path}: its last line is torn and was left out; the rows before it count"
@@ -120,6 +123,17 @@ def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[Prova
             f"{folder.path} is the experiment {config.get('experiment')}, which has a report.md of its own"
         )
     raise RunFailed(f"{folder.config_path} is damaged: its kind is {kind!r}")
+
+
+def in_unicode(value: Any) -> Any:
+    """JSON's values with a ? for each half of a character that stands alone, which no file can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [in_unicode(item) for item in value]
+    if isinstance(value, dict):
+        return {in_unicode(name): in_unicode(item) for name, item in value.items()}
+    return value
 
 
 def _comparison(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> Iterator[ProvableRun]:

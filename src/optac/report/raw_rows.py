@@ -32,10 +32,15 @@ def _csv(runs: Sequence[TrainingRun | ProvableRun], *names: str) -> str:
     columns = list(dict.fromkeys(name for line in lines for name in line))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: _harmless(name) for name in columns})
     writer.writerows({name: _text(value) for name, value in line.items()} for line in lines)
     return text.getvalue()
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return _harmless(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

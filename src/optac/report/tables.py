@@ -59,7 +59,11 @@ def bill_cells(bills: Sequence[Mapping[str, int]]) -> list[str]:
 
 
 def markdown_table(columns: Sequence[str], lines: Iterable[Sequence[object]], *, left: int = 1) -> str:
-    """The table in Markdown, its first `left` columns to the left; a bar inside a cell is escaped."""
+    """The table in Markdown, its first `left` columns to the left; a bar or a tag inside a cell is escaped."""
     ruler = ["---" if i < left else "---:" for i in range(len(columns))]
-    escaped = [[str(text).replace("|", "\\|") for text in line] for line in (columns, ruler, *lines)]
+    escaped = [[_one_cell(str(text)) for text in line] for line in (columns, ruler, *lines)]
     return "\n".join("| " + " | ".join(line) + " |" for line in escaped) + "\n"
+
+
+def _one_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").splitlines())

@@ -52,7 +52,7 @@ class RunFolder:
 
         The refusal, and the one for a path that can't be written, come before any work is done.
         """
-        folder = cls(Path(path))
+        folder = cls(Path(path).absolute())  # an environment may change the working folder
         if folder.config_path.exists():
             raise InvalidInput(
                 f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
@@ -77,7 +77,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path | str, claim: Claim | None = None) -> "RunFolder":
         """The folder of an existing run; with a claim, its lock is the claimed attempt."""
-        folder = cls(Path(path), claim)
+        folder = cls(Path(path).absolute(), claim)
         if not folder.config_path.is_file():
             raise InvalidInput(f"{folder.path} is not a run's folder: it has no config.json")
         return folder

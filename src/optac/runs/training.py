@@ -110,6 +110,7 @@ def evaluate(
         episodes=episodes,
         seed=config["seed"],
         place=config["steps"] + 1 + seed,
+        max_steps=config["settings"].get("eval_max_steps"),
     )
     return result_of(folder, config, learner, (played.mean, played.std, episodes))
 

@@ -8,6 +8,9 @@ from optac import registry
 from optac.runs.identity import run_id
 from optac.settings import changed, read
 
+LARGEST_SEED = 2**63 - 1
+"""the largest that JAX takes"""
+
 
 def training_config(
     environment: str, agent: str, *, steps: int, seed: int, settings: Mapping[str, Any]
@@ -24,7 +27,7 @@ def training_config(
         "agent": agent,
         "environment": environment,
         "steps": read("steps", steps, int, least=1),
-        "seed": read("seed", seed, int, least=0),
+        "seed": read("seed", seed, int, least=0, most=LARGEST_SEED),
         "settings": full,
         "changed": changed(full, usual),
         "path": registry.paths(),

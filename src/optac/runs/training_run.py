@@ -2,19 +2,19 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import Any
 
 from optac.agents.training import snapshot
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
-from optac.agents.training.environment_calls import Env
+from optac.agents.training.environment_calls import Env, closed
 from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
 from optac.agents.training.loop import train as run_loop
 from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
+from optac.errors import RunFailed
 from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
@@ -38,12 +38,12 @@ def run(
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0."""
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
-    with closing(env), at_work(folder), noted() as caught:
+    with closed(env), at_work(folder), noted() as caught:
         if found is None:
             folder.note_beginning()
         learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
         first, started = learner.step, time.perf_counter()
-        folder.cut(lambda row: int(row["time/total_timesteps"]) <= first)
+        folder.cut(lambda row: _step_of(row, folder) <= first)
         write_events = event_writer(folder.path / "tensorboard", first) if tensorboard else None
 
         def save() -> None:
@@ -75,6 +75,16 @@ def run(
         folder.check()
         write_json(folder.path / "result.json", {**result.record(), **made_by()})
     return result
+
+
+def _step_of(row: Row, folder: RunFolder) -> int:
+    step = row.get("time/total_timesteps")
+    if type(step) is not int:
+        raise RunFailed(
+            f"{folder.metrics_path} is damaged: a row has time/total_timesteps={step!r}; remove that row and the ones "
+            "after it, then resume"
+        )
+    return step
 
 
 def result_of(

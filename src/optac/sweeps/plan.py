@@ -19,6 +19,8 @@ from optac.settings import assignments, read
 
 Settings = dict[str, Any]
 
+MOST_BYTES = 1 << 20
+MOST_RUNS = 10_000
 _ALWAYS = ("seeds", "path")
 _TRAINING = ("agents", "environments", "steps")
 _SOLVING = ("algorithms", "problems", "iterations", "episodes")
@@ -50,9 +52,13 @@ class Sweep:
 def read_sweep(file: Path) -> Sweep:
     """The sweep that a TOML file describes."""
     try:
+        if file.stat().st_size > MOST_BYTES:
+            raise InvalidInput(f"{file} has more than {MOST_BYTES:,} bytes; a sweep's file is shorter")
         given = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise InvalidInput(f"{file} is nested too deeply; see docs/sweeps.md for an example") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not TOML: {error}; see docs/sweeps.md for an example") from error
     return sweep_of(file.stem, given, beside=file.parent)
@@ -80,13 +86,16 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
             )
     if "path" in axes:
         add_paths(beside / folder for folder in _names(axes, "path"))
-    runs = tuple(_training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings))
-    seen: set[str] = set()
-    for run in runs:
+    planned = _training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings)
+    runs, seen = list[SweptRun](), set[str]()
+    for run in planned:
+        runs.append(run)
+        if len(seen) >= MOST_RUNS:
+            raise InvalidInput(f"the sweep has more than {MOST_RUNS:,} runs; split it into several")
         if run.id in seen:
             raise InvalidInput(f"the run {run.id} comes twice; name every agent, environment and value once")
         seen.add(run.id)
-    return Sweep(name, dict(given), runs)
+    return Sweep(name, dict(given), tuple(runs))
 
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
@@ -172,6 +181,8 @@ def _names(axes: Settings, key: str) -> list[str]:
 
 def _seeds(axes: Settings) -> list[int]:
     seeds = axes.get("seeds", [0])
+    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > MOST_RUNS:
+        raise InvalidInput(f"seeds = {seeds} is more than the {MOST_RUNS:,} runs that a sweep may have")
     if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
         return list(range(seeds))
     if not isinstance(seeds, list) or not all(type(seed) is int and seed >= 0 for seed in seeds):

@@ -14,7 +14,7 @@ _SECONDS_TO_RING_AGAIN: Final = 1.0
 
 
 @contextmanager
-def deadline(seconds: float, what: str) -> Iterator[None]:
+def deadline(seconds: float, what: str, setting: str = "step_timeout=") -> Iterator[None]:
     """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread.
 
     Python hears of the alarm between two of its own instructions: a library that never returns from one call is
@@ -23,7 +23,7 @@ def deadline(seconds: float, what: str) -> Iterator[None]:
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, partial(_expire, what, seconds))
+    before = signal.signal(signal.SIGALRM, partial(_expire, what, f"{setting}{seconds:g}"))
     signal.setitimer(signal.ITIMER_REAL, seconds, _SECONDS_TO_RING_AGAIN)
     try:
         yield
@@ -32,5 +32,5 @@ def deadline(seconds: float, what: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _expire(what: str, seconds: float, number: int, frame: FrameType | None) -> None:
-    raise RunFailed(f"{what} took longer than step_timeout={seconds:g} seconds")
+def _expire(what: str, limit: str, number: int, frame: FrameType | None) -> None:
+    raise RunFailed(f"{what} took longer than {limit} seconds")

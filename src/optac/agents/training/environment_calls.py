@@ -1,16 +1,20 @@
 """Calls into an environment, which is not our code: none takes forever, and what it answers is checked."""
 
-from typing import Any
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 import gymnasium
 import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
-from optac.errors import RunFailed
+from optac.errors import OptacWarning, RunFailed
 
 Env = gymnasium.Env[Any, Any]
 
+SECONDS_TO_CLOSE: Final = 30.0
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -94,5 +98,21 @@ def _guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
         return call(*arguments, **named)
     except RunFailed:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RunFailed(f"the environment raised {type(error).__name__} at step {step}: {error}") from error
+
+
+@contextmanager
+def closed(env: Env) -> Iterator[None]:
+    """Close the environment in the end. What goes wrong there, or takes too long, is said and changes no result."""
+    try:
+        yield
+    finally:
+        try:
+            with deadline(SECONDS_TO_CLOSE, "closing the environment", ""):
+                env.close()
+        except (Exception, SystemExit) as error:
+            said = (
+                f"the environment raised {type(error).__name__} in close: {error}; what was written is whole"
+            )
+            warnings.warn(said, OptacWarning, stacklevel=2)

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
+from optac.agents.training.environment_calls import Env, checked_observation, closed, restarted, stepped
 from optac.agents.training.learner import stream_seed
 from optac.environments import check_environment
 from optac.numpy_policy import Policy
+
+MOST_STEPS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,23 @@ def evaluate(
     seed: int,
     place: int,
     step_timeout: float = 0.0,
+    max_steps: int | None = None,
 ) -> Evaluation:
-    """Play `episodes` with tanh(mean), in a fresh environment under seeds that `seed` and `place` name."""
+    """Play `episodes` with tanh(mean), in a fresh environment under seeds that `seed` and `place` name.
+
+    An episode that does not end by itself is cut off after `max_steps`, by default after the environment's time limit
+    or, where it has none, after 10,000.
+    """
     env = make_env()
-    try:
+    limit = max_steps or (env.spec.max_episode_steps if env.spec else None) or MOST_STEPS
+    with closed(env):
         check_environment(env)
         seeds = [stream_seed(seed, "evaluation", place, i) for i in range(episodes)]
-        results = [_episode(policy, env, one, step_timeout) for one in seeds]
-    finally:
-        env.close()
+        results = [_episode(policy, env, one, step_timeout, limit) for one in seeds]
     return Evaluation(np.array([total for total, _ in results]), tuple(length for _, length in results))
 
 
-def _episode(policy: Policy, env: Env, seed: int, step_timeout: float) -> tuple[float, int]:
+def _episode(policy: Policy, env: Env, seed: int, step_timeout: float, limit: int) -> tuple[float, int]:
     shape = env.observation_space.shape or ()
     obs = checked_observation(restarted(env, 0, step_timeout, seed), shape, 0)
     total, length, ended = 0.0, 0, False
@@ -69,5 +75,5 @@ def _episode(policy: Policy, env: Env, seed: int, step_timeout: float) -> tuple[
         )
         total += reward
         length += 1
-        ended = terminated or truncated
+        ended = terminated or truncated or length >= limit
     return total, length

@@ -4,6 +4,7 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,10 +193,11 @@ class Learner:
 
 def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0 and below 2^63")
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
+    _refuse_too_large(chosen, obs, act)
     timeout = chosen.settings.step_timeout
     first = restarted(env, 0, timeout, seed=stream_seed(seed, "environment"))
     return Learner(
@@ -210,6 +212,18 @@ def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
         returns=Returns(chosen.settings.discount, RunningMoments.empty(())),
         observation=_first_observation(first, observations),
     )
+
+
+def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
+    """InvalidInput where the agent's arrays alone would not fit into the machine's memory; nothing is allocated."""
+    shapes = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(0)))
+    needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise InvalidInput(
+            f"the agent's networks would take {needed / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower "
+            "width, feature_width or critics"
+        )
 
 
 def stream_seed(seed: int, stream: str, *place: int) -> int:

@@ -88,6 +88,7 @@ def _evaluation(learner: Learner, make_env: Callable[[], Env]) -> Row:
             seed=learner.seed,
             place=learner.step,
             step_timeout=settings.step_timeout,
+            max_steps=settings.eval_max_steps,
         )
     except RunFailed as error:
         raise RunFailed(f"in the evaluation at step {learner.step}: {error}") from error

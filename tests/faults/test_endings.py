@@ -1,0 +1,53 @@
+"""However an environment ends a run, status, exit code and message are true, and nothing hangs."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from optac.agents.training import environment_calls, evaluation
+from optac.cli import main
+from optac.runs.folder import RunFolder
+from tests.faults import endings  # noqa: F401  (registers its environments)
+from tests.faults.test_configuration import SETTINGS
+
+# Environment, exit code, state (None: no run was begun), what standard error says.
+CASES = {
+    "sys.exit(0) in step": ("ExitsWithZero", 1, "failed", "raised SystemExit at step 29"),
+    "sys.exit(0) in reset": ("ResetRaisesExit", 1, "failed", "raised SystemExit"),
+    "another working folder": ("ChangesFolder", 0, "finished", ""),
+    "raises in close": ("RaisesInClose", 0, "finished", "raised OSError in close: it is stuck"),
+    "sys.exit in close": ("ExitsInClose", 0, "finished", "raised SystemExit in close"),
+    "hangs in close": ("HangsInClose", 0, "finished", "closing the environment took longer than 0.2 seconds"),
+    "raises in __init__": ("RaisesInInit", 2, None, "cannot be made: it raised KeyError: 'no simulator'"),
+    "sys.exit in __init__": ("ExitsInInit", 2, None, "cannot be made: it raised SystemExit"),
+    "an episode without an end": ("NeverEnds", 0, "finished", ""),
+}
+
+
+@pytest.mark.filterwarnings("default::optac.errors.OptacWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_an_ending_is_told_as_it_was(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, code, state, said = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(environment_calls, "SECONDS_TO_CLOSE", 0.2)
+    monkeypatch.setattr(evaluation, "MOST_STEPS", 70)
+    settings = [word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}")]
+    words = ["train", f"ending/{name}-v0", "--agent", "sac", "--steps", "60", "--out", "run", "--json"]
+    assert main([*words, *settings]) == code
+    told = capsys.readouterr()
+    os.chdir(tmp_path)
+    assert said in told.err and "Traceback" not in told.err
+    if state is None:
+        assert not Path("run").exists()
+    else:
+        status = RunFolder.open("run").status
+        assert status is not None and status.state == state
+    if code == 0:
+        assert json.loads(told.out)["steps"] == 60
+        rows = RunFolder.open("run").rows()
+        assert rows[-1]["eval/mean_ep_length"] == (70 if name == "NeverEnds" else 37)
+        assert len(list(Path("run/checkpoints").glob("ckpt_*"))) == 2

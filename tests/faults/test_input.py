@@ -1,0 +1,101 @@
+"""No input ends in a traceback: one line says what was given and what is allowed, and the exit code is true."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import probe_environments  # noqa: F401  (registers its environments)
+import pytest
+
+from optac import cli
+from optac.commands import list as list_command
+from optac.runs.folder import RunFolder
+
+TRAIN = ["train", "probe/Drifting-v0", "--agent", "sac", "--steps", "20"]
+ARGUMENTS: dict[str, tuple[list[str], str]] = {
+    "a seed of 2^63": ([*TRAIN, "--seed", str(2**63)], f"seed={2**63} is not valid"),
+    "a seed of 10^40": ([*TRAIN, "--seed", str(10**40)], "is not valid"),
+    "a width of 10^9": ([*TRAIN, "--set", f"width={10**9}"], "GiB, this machine has"),
+    "a width of 10^6": ([*TRAIN, "--set", f"width={10**6}"], "lower width"),
+    "an evaluation cut at 0": ([*TRAIN, "--set", "eval_max_steps=0"], "eval_max_steps=0 is not valid"),
+}
+NESTED = "a = " + "[" * 10_000 + "]" * 10_000
+LOCK = 'algorithms = ["opt-ac"]\nproblems = ["combination-lock horizon=2 actions=2"]\niterations = 1\n'
+SWEEPS: dict[str, tuple[str, str]] = {
+    "10,000 levels": (NESTED, "nested too deeply"),
+    "10^30 seeds": (f"[sweep]\n{LOCK}seeds = {10**30}", "more than the 10,000 runs"),
+    "two megabytes": ("# " + "x" * 2_000_000, "more than 1,048,576 bytes"),
+    "no TOML": ("[sweep", "is not TOML"),
+    "a table for the seeds": (f"[sweep]\n{LOCK}seeds = {{a = 1}}", "seeds = {'a': 1} is not valid"),
+}
+ROWS: dict[str, Any] = {
+    "no step": {},
+    "text": {"time/total_timesteps": "x"},
+    "a list": {"time/total_timesteps": [1]},
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_arguments(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, said = ARGUMENTS[case]
+    assert cli.main(words) == 2
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert last.startswith("optac: error: ") and said in last
+
+
+@pytest.mark.parametrize("case", SWEEPS)
+def test_sweep_files(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, said = SWEEPS[case]
+    Path("mine.toml").write_text(text)
+    assert cli.main(["sweep", "mine.toml", "--dry-run"]) == 2
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert last.startswith("optac: error: ") and said in last
+
+
+def test_a_sweep_of_too_many_runs_is_refused_before_they_are_all_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("optac.sweeps.plan.MOST_RUNS", 3)
+    Path("mine.toml").write_text(f"[sweep]\n{LOCK}seeds = [0, 1, 2, 3]")
+    assert cli.main(["sweep", "mine.toml", "--dry-run"]) == 2
+    assert "more than 3 runs; split it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_a_row_without_a_step(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = {"kind": "train", "agent": "sac", "environment": "probe/Drifting-v0", "steps": 20, "seed": 0}
+    run = RunFolder.create(tmp_path / "run", {**config, "settings": {"width": 8}}).path
+    (run / "metrics.jsonl").write_text(json.dumps(ROWS[case]) + "\n")
+    assert cli.main(["resume", str(run)]) == 1
+    assert "metrics.jsonl is damaged: a row has time/total_timesteps=" in capsys.readouterr().err
+
+
+def test_what_nobody_foresaw_is_one_line_and_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(arguments: Any) -> None:
+        raise LookupError("a fault\nof ours")
+
+    monkeypatch.setattr(list_command, "run", fail)
+    assert cli.main(["list"]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("optac: error: this should not have happened: LookupError: a fault of ours; ")
+    log = Path(line.rpartition(" ")[2])
+    assert "raise LookupError" in log.read_text()
+    log.unlink()
+
+
+def test_another_system_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert cli.main(["list"]) == 2
+    assert capsys.readouterr().err == "optac: error: the command needs Linux, and this is win32\n"
