@@ -182,7 +182,7 @@ def test_theory_preset_shows_the_theorems_constants() -> None:
 def test_practical_preset_is_one_rule_for_all_problems() -> None:
     for name in ("combination-lock", "deep-sea"):
         settings = prepare(make_problem(name), "opt-ac").settings
-        assert (settings.alpha, settings.lam) == pytest.approx((0.1, 0.01))
+        assert (settings.alpha, settings.lam) == pytest.approx((0.02, 0.0004))
         assert (settings.eta, settings.bonus_scale, settings.bonus_range) == (1, 1, "rewards")
         assert (settings.gram, settings.untried, settings.optimistic_ties) == ("latents", "nowhere", False)
 

@@ -22,9 +22,9 @@ Differs from the paper:
   the model that is evaluated, so that nothing draws a policy there but the bonus; with `"uniform"` it has the uniform
   feature, which is optimism for free. `optimistic_ties`, an ablation, gives the bonus 1 to every pair on which models
   of the same likelihood differ.
-- The preset `practical` drops the theorem's orders. Its one rule is α = 0.1, λ = α², η = 1, and the bonus times the
+- The preset `practical` drops the theorem's orders. Its one rule is α = 0.02, λ = α², η = 1, and the bonus times the
   largest reward still to come (`bonus_range`) in place of 3H: an untried pair is worth exactly that, one tried n times
-  a tenth of it over √n.
+  a fiftieth of it over √n.
 - Where states are continuous the summed critic, rewards and bonus are kept on a grid and interpolated, so that an
   action costs the same in every iteration; PE is the regression over samples from ρ, no table being at hand.
 """
@@ -82,7 +82,7 @@ class Settings:
 
 
 def practical(sizes: Sizes) -> Settings:
-    """The default: α = 0.1, λ = α², η = 1 and the bonus in units of the largest reward still to come."""
+    """The default: α = 0.02, λ = α², η = 1 and the bonus in units of the largest reward still to come."""
     return Settings(
         alpha=PRACTICAL_ALPHA,
         bonus_scale=1.0,
