@@ -17,8 +17,8 @@ Differs from the paper:
   α = √((|A| + d²) log(|M|N/δ)), λ = d log(|M|N/δ), the bonus times H, every hidden constant 1. The paper's α_n and
   λ_n grow with n; these are held at n = N.
 - The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
-  α = 0.02√(1 + d²/|A|), λ = α², the bonus times the largest reward still to come. With `alpha` 0.02 and `lam` 0.0004 only
-  the oracle differs.
+  α = 0.02√(1 + d²/|A|), λ = α², the bonus times the largest reward still to come. With `alpha` 0.02 and `lam` 0.0004
+  only the oracle differs.
 """
 
 from dataclasses import dataclass
