@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray check format bench clean
+.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray check format bench fuzz clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,15 @@ $(PEERS)/.installed:
 bench: $(STAMP) $(PEERS)/.installed  ## every bench, beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/optac bench --peer-python $(PEERS)/bin/python
+
+FILES ?= 500
+VECTORS ?= 200
+SWEEPS ?= 100
+KILLS ?= 60
+SEED ?= 0
+
+fuzz: $(STAMP)  ## damage, nonsense and kills by chance; FILES, VECTORS, SWEEPS, KILLS and SEED say how many
+	$(BIN)/python scripts/fuzz.py --files $(FILES) --vectors $(VECTORS) --sweeps $(SWEEPS) --kills $(KILLS) --seed $(SEED)
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) $(PEERS) .venv-base build .pytest_cache .mypy_cache .ruff_cache .hypothesis

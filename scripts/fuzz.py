@@ -1,0 +1,259 @@
+"""Damage, nonsense and kills by chance: `make fuzz` counts what comes of them, and fails on what must not happen.
+
+Four kinds of case, drawn from one seed: damaged files of a run, argument vectors, sweep files, and kills of a training.
+Each may end in success or in one line of error. A traceback, a hang, a result that says `exact` and is another than the
+undisturbed run's, or a change outside the run's folder makes the command exit with 1.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from optac.cli import main as optac
+from optac.threads import limit_threads
+
+SECONDS_TO_END = 120.0
+TRAIN = ["train", "Pendulum-v1", "--agent", "sac", "--steps", "120", "--seed", "1", "--json"]
+SMALL = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 40,
+    "eval_every": 60,
+    "eval_episodes": 1,
+    "log_every": 20,
+    "checkpoint_every": 30,
+}
+SETTINGS = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+SWEEP = """[sweep]
+algorithms = ["opt-ac", "epsilon-greedy"]
+problems = ["combination-lock horizon=2 actions=2"]
+seeds = [0, 1]
+iterations = 2
+[settings]
+keep_members = false
+"""
+WORDS = [
+    *(
+        "list",
+        "solve",
+        "train",
+        "resume",
+        "eval",
+        "export",
+        "status",
+        "report",
+        "sweep",
+        "compare",
+        "nonsense",
+    ),
+    *("combination-lock", "Pendulum-v1", "run", "missing", "", "-", "--", "--json", "--quiet", "--version"),
+    *("horizon=2", "actions=2", "horizon=-1", "horizon=1e99", "actions=x", "=", "a=b=c", "seed=-1", "\ud83d"),
+    *("--seed", "--steps", "--set", "--out", "--path", "--agent", "--algorithm", "--iterations", "--trust"),
+    *(
+        "0",
+        "1",
+        "-1",
+        "9223372036854775808",
+        "nan",
+        "1e400",
+        "../..",
+        "/dev/null",
+        "opt-ac",
+        "sac",
+        "width=0",
+    ),
+]
+TEXTS = [
+    "",
+    "=",
+    "[",
+    "]]",
+    "seeds = 10",
+    "steps = nan",
+    '"',
+    "\x00",
+    "é",
+    "[sweep]",
+    "iterations = -1",
+    "{}",
+]
+
+
+class Failed(Exception):
+    """Something that must not happen."""
+
+
+def answered(words: list[str]) -> tuple[int, str, str]:
+    """The exit code, standard output and standard error of a command in this process; a hang ends the program."""
+    out, err = io.StringIO(), io.StringIO()
+    hung = threading.Timer(SECONDS_TO_END, _hang, [words])
+    hung.daemon = True
+    hung.start()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = optac(words)
+            except SystemExit as end:
+                code = int(end.code or 0)
+    finally:
+        hung.cancel()
+    said = err.getvalue()
+    if "Traceback" in said or "should not have happened" in said or code not in (0, 1, 2):
+        raise Failed(f"{words}: exit {code}: {said[-500:]}")
+    return code, out.getvalue(), said
+
+
+def _hang(words: list[str]) -> None:
+    print(f"hang: {words}", file=sys.__stderr__, flush=True)
+    os._exit(1)
+
+
+def damaged(chance: random.Random, file: Path, precious: Path) -> str:
+    """Do something to a file; what."""
+    what = chance.choice(["bit", "cut", "gone", "noise", "more", "link", "folder", "pipe"])
+    data = file.read_bytes()
+    if what == "bit" and data:
+        place = chance.randrange(8 * len(data))
+        changed = bytearray(data)
+        changed[place // 8] ^= 1 << (place % 8)
+        file.write_bytes(changed)
+    elif what == "cut":
+        file.write_bytes(data[: chance.randrange(len(data) + 1)])
+    elif what == "noise":
+        file.write_bytes(chance.randbytes(len(data)))
+    elif what == "more":
+        file.write_bytes(data + chance.randbytes(chance.randrange(1, 40)))
+    else:
+        file.unlink()
+        if what == "link":
+            file.symlink_to(precious)
+        elif what == "folder":
+            file.mkdir()
+        elif what == "pipe":
+            os.mkfifo(file)
+    return what
+
+
+def files(chance: random.Random, count: int, whole: Path, result: str) -> Iterator[str]:
+    """A stopped run with one file damaged, then resumed, evaluated, exported, shown."""
+    precious = whole.parent / "precious"
+    precious.write_text("a year's work")
+    for number in range(count):
+        run = whole.parent / f"damaged-{number}"
+        shutil.copytree(whole, run)
+        file = chance.choice(sorted(path for path in run.rglob("*") if path.is_file()))
+        what = damaged(chance, file, precious)
+        command = chance.choice(["resume", "resume", "eval", "export", "report"])
+        more = {"eval": ["--episodes", "1"], "export": [str(run.parent / "policy.npz")]}.get(command, [])
+        more = ["--out", str(run.parent / "report.html")] if command == "report" else more
+        code, out, _ = answered([command, str(run), *more, "--json"])
+        if precious.read_text() != "a year's work":
+            raise Failed(f"{file.relative_to(run)} {what}: {command} wrote outside the folder")
+        if command == "resume" and code == 0:
+            said = json.loads(out)
+            if said["exact"] and said["parameters_sha256"] != result:
+                raise Failed(f"{file.relative_to(run)} {what}: resumed to another result that says exact")
+        shutil.rmtree(run)
+        yield f"{command}: exit {code}"
+
+
+def vectors(chance: random.Random, count: int) -> Iterator[str]:
+    """Words by chance as a command."""
+    for _ in range(count):
+        words = [chance.choice(WORDS[:11]), *chance.choices(WORDS, k=chance.randrange(7))]
+        if words[0] in ("train", "compare"):
+            words += ["--steps", "0"] if words[0] == "train" else ["--seeds", "0"]
+        code, _, _ = answered(words)
+        yield f"exit {code}"
+
+
+def sweeps(chance: random.Random, count: int) -> Iterator[str]:
+    """Sweep files with lines lost, doubled or replaced."""
+    for _ in range(count):
+        lines = SWEEP.splitlines()
+        for _ in range(chance.randrange(1, 4)):
+            place = chance.randrange(len(lines))
+            lines[place : place + 1] = chance.choice([[], [lines[place]] * 2, [chance.choice(TEXTS)]])
+            lines = lines or [""]
+        Path("chance.toml").write_text("\n".join(lines))
+        code, _, _ = answered(["sweep", "chance.toml", "--dry-run", "--json"])
+        yield f"exit {code}"
+
+
+def kills(chance: random.Random, count: int, seconds: float, result: str) -> Iterator[str]:
+    """Trainings killed or stopped at a moment by chance, then resumed to the end."""
+    command = [sys.executable, "-c", "import sys; from optac.cli import main; sys.exit(main(sys.argv[1:]))"]
+    for number in range(count):
+        out = f"killed-{number}"
+        process = subprocess.Popen(
+            [*command, *TRAIN, *SETTINGS, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(chance.random() * seconds)
+        name = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+        process.send_signal(name)
+        try:
+            process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Failed(f"a training did not end after {name.name}") from None
+        if (Path(out) / "config.json").exists():
+            code, said, err = answered(["resume", out, "--json"])
+            if code != 0 or json.loads(said)["parameters_sha256"] != result:
+                raise Failed(f"{out}, ended by {name.name}, was not resumed to the same result: {code} {err}")
+        yield f"{name.name}: exit {process.returncode}"
+
+
+def main() -> int:
+    """Draw the cases and print a table of what came of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, count in (("files", 500), ("vectors", 200), ("sweeps", 100), ("kills", 60), ("seed", 0)):
+        parser.add_argument(f"--{name}", type=int, default=count)
+    chosen = parser.parse_args()
+    limit_threads(1)
+    with tempfile.TemporaryDirectory(prefix="optac-fuzz-") as place:
+        os.chdir(place)
+        os.environ["TMPDIR"] = place
+        whole = Path(place, "whole").absolute()
+        began = time.monotonic()
+        _, said, _ = answered([*TRAIN, *SETTINGS, "--out", str(whole)])
+        seconds, result = time.monotonic() - began, json.loads(said)["parameters_sha256"]
+        stopped = Path(place, "stopped")
+        shutil.copytree(whole, stopped)
+        shutil.rmtree(stopped / "checkpoints" / "ckpt_000000000120")
+        (stopped / "status.json").unlink()
+        chance = random.Random(chosen.seed)
+        kinds: dict[str, Callable[[], Iterator[str]]] = {
+            "files": lambda: files(chance, chosen.files, stopped, result),
+            "vectors": lambda: vectors(chance, chosen.vectors),
+            "sweeps": lambda: sweeps(chance, chosen.sweeps),
+            "kills": lambda: kills(chance, chosen.kills, seconds, result),
+        }
+        print("| kind | cases | what came of them |\n|---|---:|---|")
+        for name, cases in kinds.items():
+            ends: Counter[str] = Counter()
+            try:
+                ends.update(cases())
+            except Failed as error:
+                print(f"fuzz: seed {chosen.seed}, {name}, case {ends.total()}: {error}", file=sys.stderr)
+                return 1
+            listed = ", ".join(f"{end} × {times}" for end, times in sorted(ends.items()))
+            print(f"| {name} | {ends.total()} | {listed} |", flush=True)
+        os.chdir("/")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
