@@ -88,6 +88,14 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
             "optac.mdp.families.smooth_walk:smooth_walk",
             "A walk in [0, 1]^dim with smooth transition densities and a goal to reach; states are continuous.",
         ),
+        "rich-lock": (
+            "optac.mdp.families.rich_lock:rich_lock",
+            "The lock behind rotated noisy observations in R^dim, with distractors louder than the signal.",
+        ),
+        "rich-sea": (
+            "optac.mdp.families.rich_sea:rich_sea",
+            "Deep-sea by rotated noisy images of N×N pixels.",
+        ),
     },
     "model class": {
         "simplex": ("optac.models.simplex:SimplexClass", "both factors on the simplex, fitted by EM"),

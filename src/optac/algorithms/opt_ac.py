@@ -27,6 +27,9 @@ Differs from the paper:
   a fiftieth of it over √n.
 - Where states are continuous the summed critic, rewards and bonus are kept on a grid and interpolated, so that an
   action costs the same in every iteration; PE is the regression over samples from ρ, no table being at hand.
+- Where only observations are seen the model is a table over learnt latents, and so are bonus, critic and policy.
+  Rewards and start are learnt. When a fit changes the decoders the summed critic is carried over by regression
+  (`models.rich`). The preset has α = λ = 1 and η = 2: a latent must be tried often before it can be told from others.
 """
 
 from dataclasses import dataclass
@@ -42,6 +45,9 @@ from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
+
+RICH_ALPHA = 1.0
+"""chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
 
 @dataclass(frozen=True)
@@ -82,14 +88,18 @@ class Settings:
 
 
 def practical(sizes: Sizes) -> Settings:
-    """The default: α = 0.02, λ = α², η = 1 and the bonus in units of the largest reward still to come."""
+    """The default: α = 0.02, λ = α², η = 1 and the bonus in units of the largest reward still to come.
+
+    On learnt latents α = λ = 1, η = 2 and the bonus in units of 1.
+    """
+    alpha, eta = (RICH_ALPHA, 2.0) if sizes.rich else (PRACTICAL_ALPHA, 1.0)
     return Settings(
-        alpha=PRACTICAL_ALPHA,
+        alpha=alpha,
         bonus_scale=1.0,
-        bonus_range="rewards",
-        lam=PRACTICAL_ALPHA**2,
+        bonus_range="one" if sizes.rich else "rewards",
+        lam=alpha**2,
         gram="phi" if sizes.continuous else "latents",
-        eta=1.0,
+        eta=eta,
         beta=1e-2,
         pe="regression" if sizes.continuous else "exact",
         pe_accuracy=1.0 / sqrt(sizes.iterations),
@@ -132,7 +142,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-TRAITS = Traits(continuous=True)
+TRAITS = Traits(continuous=True, rich=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,19 +174,20 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
     bonus, bonus_bill = elliptical_bonus(settings, model, data)  # line 5
-    scale = settings.bonus_scale * (
-        reward_range(handle.rewards) if settings.bonus_range == "rewards" else 1.0
-    )
+    rewards = handle.rewards_in(model)
+    scale = settings.bonus_scale * (reward_range(rewards) if settings.bonus_range == "rewards" else 1.0)
     evaluated = model.settled() if settings.untried == "nowhere" else model
+    critic_sum = model.carried(state.critic_sum)
+    current = mirror_descent(critic_sum, settings.eta)
     critic, pe_bill = policy_evaluation(  # line 6
-        settings, evaluated, state.policy, handle.rewards + scale * bonus, handle, rng
+        settings, evaluated, current, rewards + scale * bonus, handle, rng
     )
-    critic_sum = state.critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max or inf)
-    policy = mirror_descent(critic_sum, settings.eta)  # line 7
+    critic_sum = critic_sum + np.clip(critic.q_values, 0.0, settings.critic_max or inf)
+    policy = model.policy(mirror_descent(critic_sum, settings.eta))  # line 7
     info = Info(
         log_likelihood=float(model.log_likelihood.sum()),
         mean_bonus=float(bonus.mean()),
-        optimistic_value=float(handle.initial @ (state.policy[0] * critic.q_values[0]).sum(axis=-1)),
+        optimistic_value=float(handle.initial_in(model) @ (current[0] * critic.q_values[0]).sum(axis=-1)),
     )
     bill = state.bill + sl_bill + bonus_bill + pe_bill
     return State(policy=policy, critic_sum=critic_sum, data=data, model=model, bonus=bonus, bill=bill), info

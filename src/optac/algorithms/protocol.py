@@ -32,6 +32,8 @@ class Traits:
     """it divides its budget of episodes before it starts; its rounds are not H episodes each"""
     continuous: bool = False
     """it also works where states are continuous, with what it keeps on a grid"""
+    rich: bool = False
+    """it also works where only observations are seen, with what it keeps on learnt latents"""
 
 
 @runtime_checkable

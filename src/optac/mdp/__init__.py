@@ -7,6 +7,7 @@ from optac.mdp.catalogue import Problem, described, make_problem
 from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.policies import MixturePolicy, TabularPolicy, uniform_policy
+from optac.mdp.rich_problem import RichProblem
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import from_gymnasium
@@ -15,6 +16,7 @@ __all__ = [
     "LowRankMDP",
     "MixturePolicy",
     "Problem",
+    "RichProblem",
     "SmoothWalk",
     "TabularPolicy",
     "described",

@@ -12,9 +12,10 @@ from optac.errors import InvalidInput
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP, load_problem
+from optac.mdp.rich_problem import RichProblem
 from optac.settings import changed, parameters_of, plain, read, read_parameters
 
-Problem: TypeAlias = LowRankMDP | SmoothWalk
+Problem: TypeAlias = LowRankMDP | SmoothWalk | RichProblem
 
 
 @runtime_checkable
@@ -31,7 +32,7 @@ def make_problem(name: str | Path | ProblemFamily, **parameters: Any) -> Any:
     """The problem of a named family, of an .npz file, or of a toy-text environment's id; `seed` draws the instance.
 
     A family may be one's own: a function, or its location `package.module:function`. A LowRankMDP, or for
-    `smooth-walk`, whose states are continuous, a SmoothWalk.
+    `smooth-walk`, whose states are continuous, a SmoothWalk, for one seen through observations a RichProblem.
     """
     return described(str(name) if isinstance(name, Path) else name, parameters).make()
 

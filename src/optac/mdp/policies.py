@@ -6,7 +6,7 @@ action probabilities instead would be another policy with another value.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -46,9 +46,9 @@ class MixturePolicy:
 
     def __init__(
         self,
-        members: Sequence[Probabilities],
+        members: Sequence[Any],
         size: int | None = None,
-        policy: Callable[[Probabilities], TabularPolicy] = TabularPolicy,
+        policy: Callable[[Any], Any] = TabularPolicy,
     ) -> None:
         """`size` says how many members there were when they were not kept; `policy` what a table stands for."""
         self._members = members
@@ -61,15 +61,15 @@ class MixturePolicy:
     def __repr__(self) -> str:
         return f"<uniform mixture of {self._size} policies; .sample(rng) draws the one for an episode>"
 
-    def __iter__(self) -> Iterator[TabularPolicy]:
+    def __iter__(self) -> Iterator[Any]:
         self._require_members()
         return (self._policy(member) for member in self._members)
 
-    def __getitem__(self, k: int) -> TabularPolicy:
+    def __getitem__(self, k: int) -> Any:
         self._require_members()
         return self._policy(self._members[k])
 
-    def sample(self, rng: np.random.Generator) -> TabularPolicy:
+    def sample(self, rng: np.random.Generator) -> Any:
         """The member for one episode, drawn uniformly."""
         return self[int(rng.integers(self._size))]
 

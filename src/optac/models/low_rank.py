@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from optac.array_types import Mu, Phi, Transitions
+from optac.array_types import Mu, Phi, Probabilities, QValues, Rewards, StateDistribution, Transitions
 from optac.mdp.table_size import is_large
 from optac.mdp.values import Factors, Kernel
 
@@ -30,6 +31,10 @@ class LowRankModel:
     """searches for the maximum that this fit made: each is an SL call"""
     decoder: Float[np.ndarray, "horizon state latent"] | None = None
     """q_h(z|s) where the class takes states together; None where every state is its own"""
+    rewards: Rewards | None = None
+    """r̂ where rewards are learnt; None where they are known"""
+    initial: StateDistribution | None = None
+    """the start's distribution where it is learnt"""
 
     def at(self, h: int, samples: Int[np.ndarray, "batch 2"]) -> Float[np.ndarray, "batch rank"]:
         """φ_h(s,a) at pairs given as rows (s, a)."""
@@ -53,3 +58,11 @@ class LowRankModel:
     def contested(self) -> tuple[Float[np.ndarray, "horizon state action"], int]:
         """How far models of the same likelihood may differ at (s,a), 0 to 1, and how many had to be looked at."""
         return self.free.astype(float), 0
+
+    def carried(self, table: QValues) -> QValues:
+        """A function kept since before this fit, as one of what the model is a table of now: states stay states."""
+        return table
+
+    def policy(self, table: Probabilities) -> Any:
+        """The policy that a table of action probabilities stands for: itself."""
+        return table

@@ -12,9 +12,8 @@ from optac.algorithms.loop.learnt import Learnt
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.states import AlgorithmState, PlayingState, RollInState
 from optac.algorithms.parts.certificate import Certificate, certify
-from optac.array_types import Probabilities
 from optac.errors import InvalidInput
-from optac.mdp import MixturePolicy, Problem, SmoothWalk
+from optac.mdp import MixturePolicy, Problem, RichProblem, SmoothWalk
 from optac.mdp.values import occupancies
 from optac.models import LowRankModel, TransitionData
 from optac.oracles import Bill
@@ -40,8 +39,8 @@ class Watch:
 class _Played(NamedTuple):
     """An iteration not yet valued: what it played, what it would deploy where that is not what it plays next."""
 
-    policy: Probabilities
-    deployed: Probabilities | None
+    policy: Any
+    deployed: Any
     row: Row
 
 
@@ -67,7 +66,7 @@ class Accounts:
         self._reward_free = reward_free
         self._keep = keep_members
         self._watch = watch
-        self._members: list[Probabilities] = []
+        self._members: list[Any] = []
         self._pending: list[_Played] = []
         self._value_sum = 0.0
         self._seconds = 0.0
@@ -98,7 +97,7 @@ class Accounts:
         if len(self._pending) == EVALUATION_BATCH:
             self._value_pending(after.policy)
 
-    def _value_pending(self, next_policy: Probabilities, *, last: bool = False) -> None:
+    def _value_pending(self, next_policy: Any, *, last: bool = False) -> None:
         """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy one would deploy after it.
 
         That is π⁽ᵏ⁺¹⁾, unless the algorithm explores with another policy than it would deploy.
@@ -167,8 +166,8 @@ class Accounts:
         state: AlgorithmState,
         policy: MixturePolicy,
         value: float,
-        last_policy: Probabilities,
-        members: list[Probabilities],
+        last_policy: Any,
+        members: list[Any],
         bill: Bill,
         learnt: Learnt | None = None,
     ) -> Result:
@@ -193,7 +192,7 @@ class Accounts:
             learnt=learnt,
         )
 
-    def _certificate(self, state: AlgorithmState, members: list[Probabilities]) -> Certificate:
+    def _certificate(self, state: AlgorithmState, members: list[Any]) -> Certificate:
         """Of an algorithm that keeps a model, a bonus and the visits behind them, which a continuous state has not."""
         if not members or not isinstance(state, RollInState) or state.model is None:
             return Certificate(None, Bill())
@@ -206,9 +205,11 @@ class Accounts:
 def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> float | None:
     """max over h, s, a of d*_h(s)/(|A| ρ(s,a)), d* the optimal policy's in the true and in the fitted model.
 
-    None where ρ misses a state that it reaches. A continuous walk starts in a point, which no density covers: there
-    the first step is left out.
+    None where ρ misses a state that it reaches, and where states are not seen. A continuous walk starts in a point,
+    which no density covers: there the first step is left out.
     """
+    if isinstance(problem, RichProblem):
+        return None
     flows = [problem.occupancy(problem.optimal_policy)]
     if model is not None:
         flows.append(occupancies(model.kernel, problem.optimal_policy, problem.initial))

@@ -8,7 +8,9 @@ from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Pairs, Phi, Probabilities, Rewards, StateDistribution
 from optac.errors import OptacError
-from optac.mdp import Problem, SmoothWalk
+from optac.mdp import LowRankMDP, SmoothWalk
+from optac.mdp.policies import uniform_policy
+from optac.models import LowRankModel
 from optac.oracles import ModelClass
 
 
@@ -30,6 +32,8 @@ class Sizes:
     """the cap on episodes, which explore-then-commit algorithms divide among their rounds"""
     continuous: bool = False
     """states are points of R^D, and `states` counts the points of the grid that critics are kept on"""
+    rich: bool = False
+    """only observations are seen, and `states` counts the latents that a model may have"""
 
 
 class Handle:
@@ -42,7 +46,7 @@ class Handle:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: LowRankMDP | SmoothWalk,
         model_class: ModelClass,
         *,
         rho: Float[np.ndarray, "state action"],
@@ -69,6 +73,18 @@ class Handle:
         rank = self.model_class.rank if self.features is None else self.features.shape[-1]
         sizes = self.horizon, self.states, self.actions, rank, iterations, float(log_size), self._cap
         return Sizes(*sizes, continuous=self._continuous)
+
+    def uniform_policy(self) -> Any:
+        """What is played before anything is learnt."""
+        return uniform_policy(self.horizon, self.states, self.actions)
+
+    def rewards_in(self, model: LowRankModel) -> Rewards:
+        """The known rewards, or what the model has learnt of them."""
+        return self.rewards if model.rewards is None else model.rewards
+
+    def initial_in(self, model: LowRankModel) -> StateDistribution:
+        """The known start, or what the model has learnt of it."""
+        return self.initial if model.initial is None else model.initial
 
     def draw_pairs(self, count: int, rng: np.random.Generator) -> Pairs:
         """Rows (s, a) drawn from ρ."""

@@ -10,10 +10,12 @@ import numpy as np
 
 from optac import registry
 from optac.algorithms.loop.handle import Sizes
+from optac.algorithms.loop.rich_handle import episodes_a_round
 from optac.algorithms.protocol import Algorithm, Traits
 from optac.errors import InvalidInput, unknown_name
-from optac.mdp import LowRankMDP, Problem, SmoothWalk
-from optac.models import FiniteClass, FourierChoice, walk_among_decoys
+from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
+from optac.models import FiniteClass, FourierChoice, RichClass, walk_among_decoys
+from optac.models.rich.decoder_class import RANK
 from optac.oracles import ModelClass
 from optac.settings import changed, parameters_of, read, read_fields
 
@@ -31,14 +33,16 @@ def whole(name: str, value: Any, *, least: int = 1) -> int:
     return int(read(name, value, int, least=least, most=LARGEST))
 
 
-def rounds_of(iterations: Any, cap: int | None, part: Algorithm, traits: Traits, horizon: int) -> int:
-    """The outer rounds a run may take; an algorithm that plays H episodes a round is held to its cap on episodes."""
+def rounds_of(iterations: Any, cap: int | None, part: Algorithm, traits: Traits, problem: Problem) -> int:
+    """The outer rounds a run may take; an algorithm that plays one roll-in a step is held to its cap on episodes."""
+    horizon = problem.horizon
+    played = episodes_a_round(horizon) if isinstance(problem, RichProblem) else horizon
     asked = None if iterations is None else whole("iterations", iterations)
     if cap is None or traits.commits:
         return part.default_iterations(horizon) if asked is None else asked
-    if cap < horizon:
-        raise InvalidInput(f"episodes={cap} is less than one round, which plays {horizon}; raise it")
-    return cap // horizon if asked is None else min(asked, cap // horizon)
+    if cap < played:
+        raise InvalidInput(f"episodes={cap} is less than one round, which plays {played}; raise it")
+    return cap // played if asked is None else min(asked, cap // played)
 
 
 def check_fit(problem: Problem, algorithm: str, traits: Traits) -> None:
@@ -46,6 +50,10 @@ def check_fit(problem: Problem, algorithm: str, traits: Traits) -> None:
     if isinstance(problem, SmoothWalk) and not traits.continuous:
         raise InvalidInput(
             f"{algorithm} works on tables and {problem.name} has continuous states; solve it with opt-ac"
+        )
+    if isinstance(problem, RichProblem) and not traits.rich:
+        raise InvalidInput(
+            f"{algorithm} works on tables and {problem.name} shows observations only; solve it with opt-ac"
         )
     if traits.needs_reachability and isinstance(problem, LowRankMDP):
         from optac.mdp.facts import smallest_reachability
@@ -98,6 +106,8 @@ def chosen_class(
 
     On a continuous problem the size of its Fourier features is taken out of the settings.
     """
+    if isinstance(problem, RichProblem):
+        return _decoders(problem, model_class, rank)
     if isinstance(problem, SmoothWalk):
         return _kernels(problem, model_class, rank, candidates, settings)
     usual = "finite" if traits.finite_class else "simplex"
@@ -122,6 +132,14 @@ def chosen_class(
         )
     chosen.check(problem.states, problem.actions)
     return chosen, choices
+
+
+def _decoders(problem: RichProblem, model_class: Any, rank: int | None) -> Choice:
+    """The class of a problem that shows observations only."""
+    if model_class not in (None, "decoders"):
+        raise InvalidInput(f"the model class of {problem.name} is decoders, not {model_class}")
+    chosen = RichClass(problem.dim) if rank is None else RichClass(problem.dim, rank)
+    return chosen, changed({"rank": chosen.rank}, {"rank": RANK})
 
 
 def checked_class(part: Any, name: str | None = None) -> ModelClass:

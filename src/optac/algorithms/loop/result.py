@@ -29,7 +29,8 @@ class Result:
     optimal_value: float
     last_value: float
     policy: MixturePolicy
-    last_policy: TabularPolicy
+    last_policy: Any
+    """a TabularPolicy, or what stands for one where states are no table"""
     episodes: int
     iterations: int
     bill: Bill

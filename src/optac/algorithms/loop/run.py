@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from optac.algorithms.loop.inputs import (
     whole,
 )
 from optac.algorithms.loop.result import Result
+from optac.algorithms.loop.rich_handle import RichHandle
 from optac.algorithms.protocol import (
     Algorithm,
     algorithm_name,
@@ -33,7 +34,8 @@ from optac.algorithms.protocol import (
     traits,
 )
 from optac.errors import InvalidInput
-from optac.mdp import LowRankMDP, Problem, SmoothWalk
+from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
+from optac.models import RichClass
 from optac.settings import changed, read
 
 Arguments = ParamSpec("Arguments")
@@ -56,13 +58,13 @@ def prepare(
     **settings: Any,
 ) -> "PreparedRun":
     """A run of `solve` with every argument checked and nothing played yet."""
-    if not isinstance(problem, LowRankMDP | SmoothWalk):
+    if not isinstance(problem, LowRankMDP | SmoothWalk | RichProblem):
         raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
     part, name = load_algorithm(algorithm), algorithm_name(algorithm)
     asks = traits(part)
     check_fit(problem, name, asks)
     cap = None if episodes is None else whole("episodes", episodes)
-    rounds = rounds_of(iterations, cap, part, asks, problem.horizon)
+    rounds = rounds_of(iterations, cap, part, asks, problem)
     seed = whole("seed", seed, least=0)
     learner_seed, environment_seed = np.random.SeedSequence(seed).spawn(2)
     chosen, class_choices = chosen_class(
@@ -74,19 +76,24 @@ def prepare(
         candidates=whole("candidates", candidates),
         settings=settings,
     )
-    handle = Handle(
-        problem,
-        chosen,
-        rho=checked_distribution(rho, problem),
-        rng=np.random.default_rng(environment_seed),
-        episodes=cap,
-        features=problem.phi if isinstance(problem, LowRankMDP) and asks.knows_features else None,
-    )
+    environment = np.random.default_rng(environment_seed)
+    handle: Handle
+    if isinstance(problem, RichProblem):
+        handle = RichHandle(problem, cast(RichClass, chosen), rng=environment, episodes=cap)
+    else:
+        handle = Handle(
+            problem,
+            chosen,
+            rho=checked_distribution(rho, problem),
+            rng=environment,
+            episodes=cap,
+            features=problem.phi if isinstance(problem, LowRankMDP) and asks.knows_features else None,
+        )
     constants, own_choices = resolved_settings(part, preset, handle.sizes(rounds), settings)
     budget = {"episodes": cap, "iterations": rounds, "preset": preset}
     usual = {
         "episodes": None,
-        "iterations": rounds_of(None, cap, part, asks, problem.horizon),
+        "iterations": rounds_of(None, cap, part, asks, problem),
         "preset": "practical",
     }
     return PreparedRun(

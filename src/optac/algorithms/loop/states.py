@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle
-from optac.array_types import Counts, Probabilities, QValues
+from optac.array_types import Counts, QValues
 from optac.mdp.policies import uniform_policy
-from optac.models import KernelData, LowRankModel, TransitionData
+from optac.models import KernelData, LowRankModel, RichData, TransitionData
 from optac.oracles import Bill
 
 Rolling = TypeVar("Rolling", bound="RollInState")
@@ -34,9 +34,9 @@ class AlgorithmState:
 class PlayingState(AlgorithmState):
     """Of an algorithm that plays the policies it learns."""
 
-    policy: Probabilities
-    """played next"""
-    deployed: Probabilities | None = None
+    policy: Any
+    """played next: a table, or where only observations are seen a policy that reads them"""
+    deployed: Any = None
     """what one would deploy, where it is not the policy played next"""
 
 
@@ -44,7 +44,7 @@ class PlayingState(AlgorithmState):
 class RollInState(PlayingState):
     """Of an algorithm that rolls in with its last policy, fits the model and adds an elliptical bonus."""
 
-    data: TransitionData | KernelData
+    data: TransitionData | KernelData | RichData
     bonus: QValues
     """b̃ under the model of the round before"""
 
@@ -53,7 +53,7 @@ class RollInState(PlayingState):
         """Uniform play, and nothing seen yet; `own` is what the algorithm adds."""
         shape = handle.horizon, handle.states, handle.actions
         data = handle.model_class.empty_data(*shape)
-        return cls(policy=uniform_policy(*shape), data=data, bonus=np.ones(shape), **own)
+        return cls(policy=handle.uniform_policy(), data=data, bonus=np.ones(shape), **own)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from optac.array_types import Phi, QValues, Rewards, Visits
 from optac.errors import InvalidInput
-from optac.models import KernelData, LowRankModel, TransitionData
+from optac.models import KernelData, LowRankModel, RichData, RichModel, TransitionData
 from optac.oracles import Bill
 
 PRACTICAL_ALPHA = 0.02
@@ -47,7 +47,10 @@ def checked_ridge(lam: float) -> None:
 
 
 def elliptical_bonus(
-    settings: BonusSettings, model: LowRankModel, data: TransitionData | KernelData, ceiling: float = 1.0
+    settings: BonusSettings,
+    model: LowRankModel,
+    data: TransitionData | KernelData | RichData,
+    ceiling: float = 1.0,
 ) -> tuple[QValues, Bill]:
     """b̃_h(s,a) = min(α ‖ψ_h(s,a)‖_{Λ̂⁻¹}, 1) with Λ̂_h = λI + Σ ψψᵀ (Eq. 3); 0 in the last step.
 
@@ -55,6 +58,9 @@ def elliptical_bonus(
     `whole_trajectories` the sum is over every pair that the fit uses. Rep-UCB's `ceiling` is 2. With `optimistic_ties`
     a pair on which models of the same likelihood differ gets 1; each model looked at for that is an SL call.
     """
+    if isinstance(model, RichModel):
+        return np.minimum(settings.alpha * decoded_norms(model, settings.lam), ceiling), Bill()
+    assert not isinstance(data, RichData)
     if settings.gram == "phi":
         norms = elliptical_norms(model.phi, gram_matrix(model, data, settings.lam))
     else:
@@ -66,6 +72,16 @@ def elliptical_bonus(
         bonus = np.maximum(bonus, contested)
     bonus[-1] = 0.0
     return bonus, Bill(SL=looked_at)
+
+
+def decoded_norms(model: RichModel, lam: float) -> QValues:
+    """‖e_z ⊗ e_a‖_{Λ_h⁻¹} with Λ_h = λI + Σ (q ⊗ e_a)(q ⊗ e_a)ᵀ over all rows: |A| blocks, the last step's too.
+
+    Rewards are learnt here, so the last step has something to learn.
+    """
+    assert model.gram is not None
+    inverse = np.linalg.inv(lam * np.eye(model.gram.shape[-1]) + model.gram)
+    return np.sqrt(np.diagonal(inverse, axis1=-2, axis2=-1)).transpose(0, 2, 1)
 
 
 def gram_matrix(

@@ -1,0 +1,163 @@
+"""The fit of one step: when it is due, on which rows, and its course from whitening over splits and EM to mergers."""
+
+import numpy as np
+
+from optac.array_types import Array
+from optac.models.rich.contexts import indistinct_pair
+from optac.models.rich.data import FULL_CELL, RichData, Seen
+from optac.models.rich.decoders import Decoders
+from optac.models.rich.discriminant import balanced, expectation_maximisation, logits, softmax
+from optac.models.rich.splits import FEWEST_ROWS, best_split, loud_directions
+
+ROWS_OF_A_FIT = 1_500
+ACCEPT = 6.0
+"""nats on held-out rows that a split must gain"""
+GATE = 1.0
+"""least leading singular value over that of noise at which a split is tried"""
+MERGE = 3.0
+"""nats below which two latents are one"""
+GROWTH, CELL_GROWTH = 0.2, 0.08
+
+
+def due(data: RichData, h: int, decoders: Decoders) -> bool:
+    """Whether step h or one of its latents has grown since its last fit, or half the buffer has turned over."""
+    record = data.records[h]
+    if record.fitted is None or record.label_counts is None:
+        return True
+    before = record.label_counts
+    now = np.bincount(data.labels[h, : data.rows], minlength=len(before))
+    turned = data.episodes > data.capacity and data.episodes - record.episodes >= data.capacity // 2
+    larger = bool((now >= (1 + GROWTH) * before + 6).any())
+    return turned or larger or _grown(record.fitted, data.seen(h, decoders.used))
+
+
+def refitted(data: RichData, h: int, decoders: Decoders, rng: np.random.Generator) -> Decoders:
+    """The decoders with step h fitted to its rows, which are labelled anew."""
+    rows = _picked(data, h, rng)
+    observations, labels = data.observations[h, rows].astype(float), data.labels[h, rows]
+    mean, whiten = _whitening(observations, labels)
+    features = (observations - mean) @ whiten
+    contexts = data.contexts(h, rows, decoders.used)
+    count = int(decoders.used[h])
+    labels, now = _split(data, h, decoders.used, features, labels, np.linalg.inv(whiten), rng, rows)
+    if now > 1:
+        weights, _, _ = expectation_maximisation(features, contexts, np.eye(now)[labels], balanced)
+        weights = _merged(data, h, decoders.used, features, weights, (mean, whiten), rows)
+    else:
+        weights = np.zeros((features.shape[1] + 1, 1))
+    slope = whiten @ weights[:-1]
+    decoders = decoders.changed(h, slope, weights[-1] - mean @ slope)
+    data.decode_step(h, decoders)
+    record = data.records[h]
+    if now != count or weights.shape[1] != now:
+        record.version += 1
+        record.tried = {}
+    record.fitted = data.seen(h, decoders.used)
+    record.label_counts = np.bincount(data.labels[h, : data.rows], minlength=weights.shape[1])
+    record.episodes = data.episodes
+    return decoders
+
+
+def _split(
+    data: RichData,
+    h: int,
+    used: Array,
+    features: Array,
+    labels: Array,
+    unwhiten: Array,
+    rng: np.random.Generator,
+    rows: Array,
+) -> tuple[Array, int]:
+    """The labels after every split that holds, and how many labels there are."""
+    count, record = int(used[h]), data.records[h]
+    labels = labels.copy()
+    for label in np.argsort(-np.bincount(labels, minlength=count)):
+        mine = np.flatnonzero(labels == label)
+        if count == data.rank or len(mine) < FEWEST_ROWS:
+            continue
+        seen = data.seen(h, used, int(label))
+        last = record.tried.get(int(label))
+        if last is not None and not _grown(last, seen):
+            continue
+        record.tried[int(label)] = seen
+        axes = loud_directions(features[mine], unwhiten)
+        contexts = data.contexts(h, rows[mine], used)
+        found = best_split(features[mine], contexts, axes, rng, accept=ACCEPT, gate=GATE)
+        if found.weights is not None:
+            child = logits(features[mine], found.weights).argmax(axis=1)
+            labels[mine[child == 1]] = count
+            count += 1
+    return labels, count
+
+
+def _merged(
+    data: RichData,
+    h: int,
+    used: Array,
+    features: Array,
+    weights: Array,
+    map_: tuple[Array, Array],
+    rows: Array,
+) -> Array:
+    """The decoder with two latents made one, where the contexts of all rows do not tell them apart."""
+    count = weights.shape[1]
+    mean, whiten = map_
+    everything = np.arange(data.rows)
+    slope = (whiten @ weights[:-1]).astype(np.float32)
+    values = data.observations[h, : data.rows] @ slope + (weights[-1] - mean @ slope).astype(np.float32)
+    pair = indistinct_pair(data.contexts(h, everything, used), values.argmax(axis=1), count, MERGE)
+    if pair is None:
+        return weights
+    shares = softmax(logits(features, weights))
+    shares[:, pair[0]] += shares[:, pair[1]]
+    shares = np.delete(shares, pair[1], axis=1)
+    if count == 2:
+        return np.zeros((features.shape[1] + 1, 1))
+    contexts = data.contexts(h, rows, used)
+    return expectation_maximisation(features, contexts, shares, balanced)[0]
+
+
+def _grown(old: Seen, new: Seen) -> bool:
+    """Whether the rows grew by a fifth, those of contexts not yet full by a twelfth, or a neighbour changed."""
+    if old.versions != new.versions or len(old.cells) != len(new.cells):
+        return True
+    room = old.cells[old.cells < FULL_CELL].sum()
+    more = (new.cells - old.cells).clip(0).sum()
+    return bool(new.rows - old.rows >= max(6, GROWTH * old.rows) or more >= max(4, CELL_GROWTH * room))
+
+
+def _picked(data: RichData, h: int, rng: np.random.Generator) -> Array:
+    """At most some 1,500 rows, rare contexts first: every (z, a) before and action now gets an equal share of them."""
+    count = data.rows
+    if count <= ROWS_OF_A_FIT:
+        return np.arange(count)
+    cell = data.actions[h, :count] + (data.actions_count * data.before(h) if h > 0 else 0)
+    sizes = np.bincount(cell)
+    return np.flatnonzero(rng.random(count) * sizes[cell] < _level(sizes[sizes > 0]))
+
+
+def _level(sizes: Array) -> float:
+    """The cap L with Σ min(size, L) = ROWS_OF_A_FIT."""
+    ordered = np.sort(sizes)
+    below = np.concatenate([[0], np.cumsum(ordered)[:-1]])
+    above = len(ordered) - np.arange(len(ordered))
+    full = np.flatnonzero(below + above * ordered >= ROWS_OF_A_FIT)
+    if not len(full):
+        return float(ordered[-1])
+    first = int(full[0])
+    return float((ROWS_OF_A_FIT - below[first]) / above[first])
+
+
+def _whitening(observations: Array, labels: Array) -> tuple[Array, Array]:
+    """The mean, and a map under which the covariance within the present latents is the identity, slightly shrunk."""
+    rows, dim = observations.shape
+    mean = observations.mean(axis=0)
+    centred = observations - mean
+    for label in np.unique(labels):
+        mine = labels == label
+        centred[mine] -= centred[mine].mean(axis=0)
+    covariance = centred.T @ centred / rows
+    shrinkage = 1e-3 + 0.1 * dim / (dim + rows)
+    covariance[np.diag_indices(dim)] += shrinkage * (np.trace(covariance) / dim + 1e-12)
+    values, vectors = np.linalg.eigh(covariance)
+    return mean, vectors / np.sqrt(values)

@@ -1,0 +1,142 @@
+"""The density-free class: contexts, the closed-form decoder, splits, mergers, and functions carried over."""
+
+import numpy as np
+import pytest
+
+from optac import make_problem
+from optac.models.rich import DecodedPolicy, Decoders, RichClass
+from optac.models.rich.contexts import Contexts, Family, indistinct_pair
+from optac.models.rich.discriminant import discriminant, logits
+from optac.models.rich.splits import best_split
+
+
+def contexts(ids, size):
+    return Contexts((Family(ids, 1, size),), Family(np.zeros_like(ids), 1, 1))
+
+
+def test_left_one_out_by_hand():
+    """Outcomes 0, 0, 1, 1, labels alike: each row is judged by one other row of its label and a pseudo-count of ½."""
+    given = contexts(np.array([0, 0, 1, 1]), 2)
+    own = (1 + 0.5) / (1 + 1)
+    alone = (1 + 0.5) / (3 + 1)
+    expected = 4 * np.log(own / alone)
+    assert given.left_one_out(np.array([0, 0, 1, 1]), 2) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_labelling_without_meaning_gains_nothing():
+    rng = np.random.default_rng(0)
+    given = contexts(rng.integers(10, size=400), 10)
+    assert given.left_one_out(rng.integers(2, size=400), 2) < 0
+
+
+def test_labels_with_the_same_contexts_are_one():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(3, size=600)
+    outcome = np.where(labels == 2, rng.integers(2, size=600), rng.integers(2, 4, size=600))
+    assert indistinct_pair(contexts(outcome, 4), labels, 3, 3.0) == (0, 1)
+    assert indistinct_pair(contexts(labels, 3), labels, 3, 3.0) is None
+
+
+def test_discriminant_separates_under_loud_noise():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(2, size=500)
+    features = rng.normal(size=(500, 10)) * np.r_[np.full(9, 5.0), 0.1]
+    features[:, 9] += labels
+    weights = discriminant(features, np.eye(2)[labels])
+    assert (logits(features, weights).argmax(axis=1) == labels).mean() > 0.99
+
+
+def rare_rows(rng, tied):
+    """1,000 rows in four loud clusters; 12 of them differ in one quiet coordinate, and in context where `tied`."""
+    rows, rare = 1000, np.arange(12)
+    features = rng.normal(0.0, 0.1, (rows, 12))
+    features[np.arange(rows), rng.integers(4, size=rows)] += 2.0
+    features[rare, 8] += 1.0
+    before = rng.integers(10, size=rows)
+    if tied:
+        before[rare] = 10
+        before[12:18] = 10
+    return features, contexts(before, 11), rare
+
+
+def test_a_split_finds_what_contexts_tell_and_not_what_is_loud():
+    rng = np.random.default_rng(3)
+    features, given, rare = rare_rows(rng, tied=True)
+    found = best_split(features, given, np.zeros((12, 0)), rng, accept=6.0, gate=1.0)
+    assert found.weights is not None
+    child = logits(features, found.weights).argmax(axis=1)
+    assert np.flatnonzero(child == child[0]).tolist() == rare.tolist()
+
+
+def test_no_split_where_contexts_tell_nothing():
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        features, given, _ = rare_rows(rng, tied=False)
+        loud = np.eye(12)[:, :2]
+        assert best_split(features, given, loud, rng, accept=6.0, gate=0.0).weights is None
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A class fitted to uniform play of a short lock with distractors, batch by batch."""
+    problem = make_problem("rich-lock", horizon=3, actions=3, distractors=2)
+    model_class = RichClass(problem.dim, rank=6)
+    data = model_class.empty_data(3, 0, 3)
+    rng, model, models = np.random.default_rng(0), None, []
+    policy = DecodedPolicy(Decoders.first(3, problem.dim, 6), np.full((3, 6, 3), 1 / 3))
+    for _ in range(12):
+        played = problem.simulator.play(policy, rng, uniform=np.zeros((3, 50), dtype=bool))
+        data = data.add_roll_ins(played, whole_trajectories=True)
+        model = model_class.fit(data, model, slack=0.0, rng=rng)
+        models.append(model)
+    return problem, data, models
+
+
+def test_decoders_find_the_latents(fitted):
+    """Where two latents act alike they may be one; the dead row is never taken for a live one."""
+    problem, _, models = fitted
+    for h in (1, 2):
+        labels = [
+            models[-1].decoders.decode(h, problem.held_out[h, z]).argmax(axis=1)
+            for z in range(problem.states)
+        ]
+        assert all(len(np.unique(one)) == 1 for one in labels)
+        assert labels[2][0] not in (labels[0][0], labels[1][0])
+
+
+def test_tables_are_distributions_and_rewards_are_learnt(fitted):
+    problem, data, models = fitted
+    model = models[-1]
+    assert model.phi.sum(axis=-1) == pytest.approx(1.0)
+    assert model.gram.trace(axis1=-2, axis2=-1).sum() <= data.rows * problem.horizon + 1e-6
+    dead = models[-1].decoders.decode(2, problem.held_out[2, 2]).argmax(axis=1)[0]
+    assert model.rewards[2, dead] == pytest.approx(0.0)
+    assert model.rewards[2].max() == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_function_is_carried_over_to_new_latents(fitted):
+    """What is carried is the same function of observations, up to the regression's own residual."""
+    _, data, models = fitted
+    grew = [k for k in range(1, len(models)) if (models[k].decoders.used > models[k - 1].decoders.used).any()]
+    assert grew
+    table = np.random.default_rng(5).normal(size=(3, 6, 3))
+    for k in grew:
+        old, new = models[k - 1].decoders, models[k].decoders
+        carried = models[k].carried(table)
+        for h in range(3):
+            seen = data.observations[h, : data.rows]
+            before, after = old.decode(h, seen) @ table[h], new.decode(h, seen) @ carried[h]
+            size = np.abs(before).max()
+            assert np.sqrt(((before - after) ** 2).mean()) <= (0.02 + 2 * models[k].carry_error) * size
+
+
+def test_the_buffer_is_bounded():
+    problem = make_problem("rich-lock", horizon=2, actions=3)
+    data = RichClass(problem.dim, capacity=40).empty_data(2, 0, 3)
+    policy = DecodedPolicy(Decoders.first(2, problem.dim, 16), np.full((2, 16, 3), 1 / 3))
+    for _ in range(5):
+        played = problem.simulator.play(
+            policy, np.random.default_rng(0), uniform=np.ones((2, 15), dtype=bool)
+        )
+        data.add_roll_ins(played, whole_trajectories=True)
+    assert (data.rows, data.episodes, data.observations.shape[1]) == (40, 75, 40)
