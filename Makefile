@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray check format bench fuzz clean
+.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -63,6 +63,9 @@ test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a ve
 	$(PYTHON) -m venv .venv-base
 	.venv-base/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/dist/*.whl pytest pytest-timeout hypothesis
 	.venv-base/bin/python -m pytest -m base --override-ini addopts= tests/test_base_install.py
+
+mutate: $(STAMP)  ## take each mechanism away in turn and print the test that fails
+	$(BIN)/python tests/mutations/mutate.py
 
 check: $(STAMP)  ## format, lint, spelling, types
 	$(BIN)/ruff format --check .

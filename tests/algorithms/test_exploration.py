@@ -1,9 +1,12 @@
 """What the bonus and the rank do: each claim fails once its mechanism is taken away."""
 
+import numpy as np
 import pytest
 
 import optac
+from optac.algorithms import opt_ac
 from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.elliptical import reward_range
 
 DECODER = {"model_class": "decoder"}
 
@@ -50,3 +53,40 @@ def test_ties_are_billed_where_they_enumerate() -> None:
     plain = optac.solve(problem, iterations=5, model_class="finite", candidates=8)
     ties = optac.solve(problem, iterations=5, model_class="finite", candidates=8, optimistic_ties=True)
     assert plain.bill.SL == 10 < ties.bill.SL
+
+
+def test_roll_ins_of_the_next_step_use_up_the_bonus_on_the_learnt_path() -> None:
+    """The Gram matrix at h takes RI(·, h + 1), whose state at h is the policy's own: optimism there fades, to 0.21.
+
+    From RI(·, h), one uniform action past the policy, one visit in six would be on the path, and 0.38 or more be left.
+    """
+    problem = optac.make_problem("combination-lock", horizon=4, actions=6)
+    faithful = {"whole_trajectories": False, "alpha": 0.5, "lam": 0.25}
+    for seed in range(2):
+        result = optac.solve(problem, iterations=600, seed=seed, **faithful)
+        assert result.last_gap < 1e-6 and 0.1 < result.history[-1]["optimistic_value"] - 1 < 0.3
+
+
+def test_a_policy_moves_by_no_more_than_mirror_descent_lets_it() -> None:
+    """KL(π⁽ᵏ⁺¹⁾‖π⁽ᵏ⁾) ≤ η² span²/8 at every state, span the critic's largest difference between actions there."""
+    run = prepare(
+        optac.make_problem("combination-lock", horizon=4, actions=5), "opt-ac", iterations=40, eta=0.3
+    )
+    state = opt_ac.init(run.settings, run.handle)
+    moved = 0.0
+    for _ in range(40):
+        after, _ = opt_ac.step(run.settings, state, run.handle, run.rng)
+        critic, _ = opt_ac.policy_evaluation(
+            run.settings,
+            after.model.settled(),
+            state.policy,
+            run.handle.rewards + reward_range(run.handle.rewards) * after.bonus,
+            run.handle,
+            run.rng,
+        )
+        span = np.ptp(critic.q_values, axis=-1)
+        divergence = (after.policy * np.log(after.policy / state.policy)).sum(axis=-1)
+        assert (divergence <= 0.3**2 * span**2 / 8 + 1e-12).all()
+        moved = max(moved, float(divergence.max()))
+        state = after
+    assert moved > 1e-3
