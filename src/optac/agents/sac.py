@@ -25,7 +25,7 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     w = settings.width
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
     critic = ensemble(
-        settings.critics, [obs + act, w, w, 1], normalised=int(settings.layer_norm), key=key_critic
+        settings.critics, [obs + act, w, w, 1], normalised=2 * settings.layer_norm, key=key_critic
     )
     return soft_state(settings, actor, critic, key=key)
 

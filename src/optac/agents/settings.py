@@ -57,7 +57,7 @@ class AgentSettings:
     target_every: int = setting(1, "updates between two moves of the target networks", least=1)
     actor_every: int = setting(1, "updates of the critics for one of actor and temperature", least=1)
     normalise: bool = setting(False, "standardise observations by their running moments, for every network")
-    layer_norm: bool = setting(False, "standardise the first hidden layer of the critics over its units")
+    layer_norm: bool = setting(False, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(False, "let critics learn values in units of the returns' running deviation")
     return_bound: bool = setting(False, "value no next state above the best discounted return seen")
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
