@@ -193,11 +193,10 @@ class RichSimulator:
         latents = self.first(batch, rng)
         for h in range(horizon):
             observations[h] = problem.emission.draw(h, latents, rng)
-            if policy is None:
-                actions[h] = rng.integers(problem.actions, size=batch)
-            else:
+            actions[h] = rng.integers(problem.actions, size=batch)
+            if policy is not None:
                 chosen = drawn(policy.probabilities_at(h, observations[h]).cumsum(axis=-1), rng)
-                actions[h] = np.where(uniform[h], rng.integers(problem.actions, size=batch), chosen)
+                actions[h] = np.where(uniform[h], actions[h], chosen)
             latents, rewards[h] = self.step(h, latents, actions[h], rng)
         return RichTrajectories(observations, actions, rewards)
 

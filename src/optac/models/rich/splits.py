@@ -32,13 +32,15 @@ def best_split(
 ) -> Split:
     """The split with the largest gain on held-out rows, if that is at least `accept` nats.
 
-    `axes` are directions of large variance, further starts beside those that the contexts point out. Nothing is tried
-    where the leading singular value stays below `gate` times what noise alone would make it.
+    `axes` are directions of large variance, further starts beside those that the contexts point out. The latter are
+    not tried where the leading singular value stays below `gate` times what noise alone would make it.
     """
     rows = len(features)
     directions, excess = telling_directions(features, contexts)
-    if rows < FEWEST_ROWS or excess < gate:
+    told = directions.shape[1] if excess >= gate else 0
+    if rows < FEWEST_ROWS:
         return Split(None, 0.0, excess)
+    directions = directions[:, :told]
     starts = [_split_along(features, contexts, one) for one in (*directions.T, *axes.T)]
     order = [k for k in np.argsort([-gain for _, _, gain in starts]) if starts[k][2] >= accept][:2]
     if not order:
@@ -49,7 +51,7 @@ def best_split(
         kept, tested = np.flatnonzero(fold != left_out), np.flatnonzero(fold == left_out)
         seen = contexts.take(kept)
         found, _ = telling_directions(features[kept], seen)
-        lines = (*found.T, *axes.T)
+        lines = (*found[:, :told].T, *axes.T)
         for k in order:
             if k < len(lines):
                 weights, tables, _ = _split_along(features[kept], seen, lines[k])

@@ -33,13 +33,13 @@ def due(data: RichData, h: int, decoders: Decoders) -> bool:
 
 def refitted(data: RichData, h: int, decoders: Decoders, rng: np.random.Generator) -> Decoders:
     """The decoders with step h fitted to its rows, which are labelled anew."""
-    rows = _picked(data, h, rng)
+    rows = _picked(data, h, rng, np.arange(data.rows))
     observations, labels = data.observations[h, rows].astype(float), data.labels[h, rows]
     mean, whiten = _whitening(observations, labels)
     features = (observations - mean) @ whiten
     contexts = data.contexts(h, rows, decoders.used)
     count = int(decoders.used[h])
-    labels, now = _split(data, h, decoders.used, features, labels, np.linalg.inv(whiten), rng, rows)
+    labels, now = _split(data, h, decoders.used, features, labels, (mean, whiten), rng)
     if now > 1:
         weights, _, _ = expectation_maximisation(features, contexts, np.eye(now)[labels], balanced)
         weights = _merged(data, h, decoders.used, features, weights, (mean, whiten), rows)
@@ -64,12 +64,13 @@ def _split(
     used: Array,
     features: Array,
     labels: Array,
-    unwhiten: Array,
+    map_: tuple[Array, Array],
     rng: np.random.Generator,
-    rows: Array,
 ) -> tuple[Array, int]:
     """The labels after every split that holds, and how many labels there are."""
     count, record = int(used[h]), data.records[h]
+    mean, whiten = map_
+    unwhiten = np.linalg.inv(whiten)
     labels = labels.copy()
     for label in np.argsort(-np.bincount(labels, minlength=count)):
         mine = np.flatnonzero(labels == label)
@@ -80,9 +81,10 @@ def _split(
         if last is not None and not _grown(last, seen):
             continue
         record.tried[int(label)] = seen
-        axes = loud_directions(features[mine], unwhiten)
-        contexts = data.contexts(h, rows[mine], used)
-        found = best_split(features[mine], contexts, axes, rng, accept=ACCEPT, gate=GATE)
+        own = _picked(data, h, rng, np.flatnonzero(data.labels[h, : data.rows] == label))
+        inside = (data.observations[h, own] - mean) @ whiten
+        axes = loud_directions(inside, unwhiten)
+        found = best_split(inside, data.contexts(h, own, used), axes, rng, accept=ACCEPT, gate=GATE)
         if found.weights is not None:
             child = logits(features[mine], found.weights).argmax(axis=1)
             labels[mine[child == 1]] = count
@@ -126,14 +128,13 @@ def _grown(old: Seen, new: Seen) -> bool:
     return bool(new.rows - old.rows >= max(6, GROWTH * old.rows) or more >= max(4, CELL_GROWTH * room))
 
 
-def _picked(data: RichData, h: int, rng: np.random.Generator) -> Array:
-    """At most some 1,500 rows, rare contexts first: every (z, a) before and action now gets an equal share of them."""
-    count = data.rows
-    if count <= ROWS_OF_A_FIT:
-        return np.arange(count)
-    cell = data.actions[h, :count] + (data.actions_count * data.before(h) if h > 0 else 0)
+def _picked(data: RichData, h: int, rng: np.random.Generator, among: Array) -> Array:
+    """At most some 1,500 of these rows, rare contexts first: every (z, a) before and action now gets an equal share."""
+    if len(among) <= ROWS_OF_A_FIT:
+        return among
+    cell = data.actions[h, among] + (data.actions_count * data.before(h)[among] if h > 0 else 0)
     sizes = np.bincount(cell)
-    return np.flatnonzero(rng.random(count) * sizes[cell] < _level(sizes[sizes > 0]))
+    return among[rng.random(len(among)) * sizes[cell] < _level(sizes[sizes > 0])]
 
 
 def _level(sizes: Array) -> float:
