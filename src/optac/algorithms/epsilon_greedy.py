@@ -11,9 +11,9 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
-from optac.models import LowRankModel, SimplexClass
-from optac.models.data import add_transitions
-from optac.oracles import maximum_likelihood, plan
+from optac.algorithms.ucbvi import values_by_frequencies
+from optac.oracles import Bill
+from optac.oracles.planning import greedy
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,10 @@ def init(settings: Settings, handle: Handle) -> State:
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """Play, fit, plan."""
-    counts = state.counts.copy()
-    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
-    frequencies = SimplexClass(rank=handle.states)
-    model, sl_bill = maximum_likelihood(frequencies, counts, None, slack=0.0, rng=rng)
-    seen = LowRankModel(
-        np.where(model.free[..., None], 0.0, model.phi), model.mu, model.log_likelihood, model.free
-    )
-    planned, pp_bill = plan(seen, handle.rewards, rng=rng)
-    policy = (1 - settings.epsilon) * planned.policy + settings.epsilon / handle.actions
-    value = float(handle.initial @ planned.q_values[0].max(axis=-1))
-    bill = state.bill + sl_bill + pp_bill
-    return State(policy=policy, deployed=planned.policy, counts=counts, bill=bill), Info(planned_value=value)
+    counts = state.counts.add_trajectories(handle.play_one(state.policy, handle.horizon))
+    q_values = values_by_frequencies(counts, handle.rewards, np.full(handle.horizon, np.inf))
+    planned = greedy(q_values, rng)
+    policy = (1 - settings.epsilon) * planned + settings.epsilon / handle.actions
+    value = float(handle.initial @ q_values[0].max(axis=-1))
+    bill = state.bill + Bill(SL=1 + handle.horizon, PP=1, accuracy=0.0)
+    return State(policy=policy, deployed=planned, counts=counts, bill=bill), Info(planned_value=value)

@@ -23,9 +23,10 @@ from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.parts.elliptical import checked_ridge, elliptical_norms
 from optac.algorithms.protocol import Traits
 from optac.algorithms.ucbvi import still_to_come
-from optac.array_types import Counts, Phi, QValues, Rewards
+from optac.array_types import Phi, QValues, Rewards
 from optac.errors import InvalidInput
-from optac.models.data import add_transitions, second_moments
+from optac.models.data import second_moments
+from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
 
@@ -79,8 +80,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     """Play, regress backwards with the bonus."""
     if handle.features is None:
         raise InvalidInput("lsvi-ucb needs the features; this handle carries none")
-    counts = state.counts.copy()
-    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
+    counts = state.counts.add_trajectories(handle.play_one(state.policy, handle.horizon))
     bonus, q_values = optimistic_regressions(settings, handle.features, counts, handle.rewards)
     bill = state.bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
@@ -88,17 +88,18 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
 
 
 def optimistic_regressions(
-    settings: Settings, phi: Phi, counts: Counts, rewards: Rewards
+    settings: Settings, phi: Phi, counts: TransitionCounts, rewards: Rewards
 ) -> tuple[QValues, QValues]:
     """β‖φ_h‖_{Λ_h⁻¹}, 0 in the last step, and Q_h = min(r_h + φ_hᵀw_h + bonus, B_h), w_h = Λ_h⁻¹ Σ φ_h V_{h+1}(s')."""
-    gram = settings.lam * np.eye(phi.shape[-1]) + second_moments(phi, counts.sum(axis=-1))
+    gram = settings.lam * np.eye(phi.shape[-1]) + second_moments(phi, counts.visits)
     bonus = settings.beta * elliptical_norms(phi, gram)
     bonus[-1] = 0.0
     ceilings = still_to_come(rewards)
     q_values = np.empty_like(rewards)
     value = np.zeros(rewards.shape[1])
     for h in reversed(range(len(rewards))):
-        weights = np.linalg.solve(gram[h], np.einsum("sad,sa->d", phi[h], counts[h] @ value))
+        sums = counts.visits[h] * counts.mean_following(h, value)
+        weights = np.linalg.solve(gram[h], np.einsum("sad,sa->d", phi[h], sums))
         q_values[h] = np.minimum(rewards[h] + phi[h] @ weights + bonus[h], ceilings[h])
         value = q_values[h].max(axis=-1)
     return bonus, q_values

@@ -3,8 +3,8 @@ low-rank MDPs", JMLR 2024, arXiv:2102.07035): reward-free exploration with a cla
 
 Step after step it learns a feature by a min-max regression (LearnRep), then covers it: an elliptical
 planner whose plans are made by fitted Q-iteration on the data so far and judged by fresh episodes. Any
-reward is planned by fitted Q-iteration on all the data. An adversarial round of LearnRep is a CP call, a
-fitted Q-iteration a PP call, each priced by its fits.
+reward is planned by fitted Q-iteration on all the data with the features learnt. An adversarial round of
+LearnRep is a CP call, a fitted Q-iteration a PP call, each priced by its fits.
 
 Needs reachability: every factor of every step must be reached by some policy with probability η_min > 0. The
 problem's η_min is checked before anything is played, and 0 is refused.
@@ -13,9 +13,9 @@ Differs from the paper:
 
 - The discriminators are means over actions of linear functions, without clipping: for a finite list of
   features LearnRep is then exact (`min_max_features`). The paper also has maxima, and clips.
-- Fitted Q-iteration regresses on the whole list Φ, whose best member it picks a stage, so the second
-  LearnRep of the paper, with discriminators made for the rewards, is not needed and left out. Predictions are cut
-  off to the range of their targets.
+- The planner's fitted Q-iteration regresses on the whole list Φ, whose best member it picks a stage: its rewards are
+  quadratic in φ̂. The last one, for the rewards given, uses φ̂ alone. The second LearnRep of the paper, with
+  discriminators made for those rewards, is left out. Predictions are cut off to the range of their targets.
 - The last step's transitions enter no value: it is not explored. The first three steps have no cover before them
   and use uniform actions.
 - Constants: the theorem's sample sizes (d¹¹|A|¹⁴/min(ε²η_min, η_min⁵)-like) are beyond any machine; both presets
@@ -29,9 +29,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
+from optac.algorithms.loop.learnt import Learnt, learnt_data
 from optac.algorithms.parts.class_regression import fitted_q_iteration
 from optac.algorithms.parts.layers import LayerState
-from optac.algorithms.parts.layers import learnt as learnt
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
 from optac.mdp.policies import uniform_policy
@@ -135,6 +135,11 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         planner_capped=capped,
     )
     return replace(explored, cover=(*state.cover, uniform_after(found, h)), bill=bill), info
+
+
+def learnt(settings: Settings, state: State) -> Learnt:
+    """Features, covers, and for any reward fitted Q-iteration on the covers' data with the features learnt."""
+    return learnt_data(state.features[None], state.counts, state.features, state.cover)
 
 
 def _cover(

@@ -6,8 +6,9 @@ span all that can be reached (RobustSpanner); with one uniform action more they 
 on. Its linear optimiser is PSDP: policy search by dynamic programming, one regression per step, on episodes
 that roll in with the covers. An adversarial round is a CP call, a PSDP a PP call, each priced by its fits.
 
-The first version of the paper assumes a weak reachability; the later one (VoX) replaces it by an optimal design
-and is not built here.
+The first version of the paper assumes a weak reachability, η‖μ_h(s)‖ ≤ max_π d^π_h(s), which factors that are all
+reachable (η_min > 0) imply: the problem's η_min is checked before anything is played, and 0 is refused. The later
+version (VoX) replaces the assumption by an optimal design and is not built here.
 
 Differs from the paper:
 
@@ -83,7 +84,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-TRAITS = Traits(finite_class=True, commits=True)
+TRAITS = Traits(finite_class=True, needs_reachability=True, commits=True)
 
 
 @dataclass(frozen=True, kw_only=True)

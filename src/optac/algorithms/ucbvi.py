@@ -21,9 +21,8 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
 from optac.array_types import QValues, Rewards
-from optac.models import LowRankModel, SimplexClass
-from optac.models.data import add_transitions
-from optac.oracles import Bill, maximum_likelihood
+from optac.models.transition_counts import TransitionCounts
+from optac.oracles import Bill
 from optac.oracles.planning import greedy
 
 
@@ -68,16 +67,12 @@ def init(settings: Settings, handle: Handle) -> State:
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """Play, count, plan with the bonus."""
-    counts = state.counts.copy()
-    add_transitions(counts, handle.play_one(state.policy, handle.horizon))
-    table = SimplexClass(rank=handle.states)
-    model, sl_bill = maximum_likelihood(table, counts, None, slack=0.0, rng=rng)
+    counts = state.counts.add_trajectories(handle.play_one(state.policy, handle.horizon))
     ceilings = still_to_come(handle.rewards)
-    visits = counts.sum(axis=-1)
-    bonus = settings.bonus_scale * ceilings[1:, None, None] / np.sqrt(np.maximum(visits, 1))
-    bonus = np.where(visits == 0, ceilings[:-1, None, None], bonus)
-    q_values = optimistic_values(model, handle.rewards + bonus, ceilings)
-    bill = state.bill + sl_bill + Bill(SL=handle.horizon, PP=1, accuracy=0.0)
+    bonus = settings.bonus_scale * ceilings[1:, None, None] / np.sqrt(np.maximum(counts.visits, 1))
+    bonus = np.where(counts.visits == 0, ceilings[:-1, None, None], bonus)
+    q_values = values_by_frequencies(counts, handle.rewards + bonus, ceilings)
+    bill = state.bill + Bill(SL=1 + handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
     return State(policy=greedy(q_values, rng), counts=counts, bill=bill), info
 
@@ -88,11 +83,11 @@ def still_to_come(rewards: Rewards) -> np.ndarray:
     return np.append(np.cumsum(largest[::-1])[::-1], 0.0)
 
 
-def optimistic_values(model: LowRankModel, rewards: QValues, ceilings: np.ndarray) -> QValues:
-    """Q_h = min(r_h + b_h + T̂_h V_{h+1}, B_h), V_h = max_a Q_h."""
+def values_by_frequencies(counts: TransitionCounts, rewards: QValues, ceilings: np.ndarray) -> QValues:
+    """Q_h = min(r_h + T̂_h V_{h+1}, B_h), V_h = max_a Q_h, T̂ the frequencies; what was never seen leads nowhere."""
     q_values = np.empty_like(rewards)
     value = np.zeros(rewards.shape[1])
     for h in reversed(range(len(rewards))):
-        q_values[h] = np.minimum(rewards[h] + model.phi[h] @ (model.mu[h] @ value), ceilings[h])
+        q_values[h] = np.minimum(rewards[h] + counts.mean_following(h, value), ceilings[h])
         value = q_values[h].max(axis=-1)
     return q_values

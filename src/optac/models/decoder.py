@@ -21,7 +21,7 @@ from optac.array_types import Array, Counts
 from optac.errors import InvalidInput
 from optac.models.data import TransitionData
 from optac.models.latent_search import Latents, Observed, search
-from optac.models.latent_starts import fresh_start, reseeded
+from optac.models.latent_starts import fresh_start, reseeded, split
 from optac.models.low_rank import LowRankModel
 from optac.models.simplex import SimplexClass
 from optac.models.transition_counts import TransitionCounts, dense_counts
@@ -41,9 +41,10 @@ class DecodedModel(LowRankModel):
 class DecoderClass:
     """All decoders onto d latents with all tables between latents; `features` (S, p) are the states' vectors, if any.
 
-    A fit starts at the last one. Whenever the data have grown by a fifth, `restarts` fresh starts of one decoder for
-    all steps compete with it, and a decoder for every step, each of whose steps is started anew once. Each start is an
-    SL call.
+    A fit starts at the last one. Whenever the data have grown by a fifth, others compete with it: the last one with one
+    latent split and two others merged, for up to `restarts` latents; two fresh starts of one decoder for all steps
+    (`restarts` in the first fit); and a decoder for every step, each of whose steps is started anew once. Each start is
+    an SL call.
     """
 
     rank: int
@@ -101,8 +102,11 @@ class DecoderClass:
         if last is not None:
             look(last)
         if again:
-            for _ in range(self.restarts):
-                look(fresh_start(seen, rng, last))
+            if last is not None and self.rank > 2:
+                for k in rng.permutation(self.rank)[: self.restarts]:
+                    look(split(seen, last, int(k), rng))
+            for i in range(self.restarts if last is None else 2):
+                look(fresh_start(seen, rng, last if i == 0 else None))
             look(max(found, key=_likelihood).for_every_step(counts.shape[0]))
             best_apart = found[-1]
             for h in rng.permutation(counts.shape[0]):

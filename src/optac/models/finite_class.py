@@ -17,6 +17,8 @@ from optac.models.transition_counts import TransitionCounts, dense_counts
 
 FLOOR = 1e-300
 TIE = 1e-9
+EXCHANGED = 0.7
+"""the share of their features that two actions of a decoy exchange"""
 
 
 @dataclass(frozen=True)
@@ -137,20 +139,25 @@ def decoy_class(problem: LowRankMDP, candidates: int) -> FiniteClass:
 def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
     """The truth and size − 1 decoys at shuffled places of the list.
 
-    A decoy keeps the truth's shape and hides its meaning: at every step and state its actions are permuted,
-    and in every second decoy the next states too.
+    A decoy is the truth but that at every step, in about half of the states, two actions have exchanged most of their
+    features: it plans wrongly there, no datum is impossible in it, and it takes several visits of just those pairs to
+    tell it from the truth.
     """
     if size < 1:
         raise InvalidInput(f"candidates={size} is too small; the class holds at least the truth")
     rng = np.random.default_rng([seed, size])
     candidates = [(phi, mu)]
-    for i in range(1, size):
-        order = rng.permuted(np.broadcast_to(np.arange(phi.shape[2]), phi.shape[:3]), axis=-1)
-        decoy_mu = mu
-        if i % 2 == 0:
-            permutation = rng.permuted(
-                np.broadcast_to(np.arange(mu.shape[2]), (len(mu), mu.shape[2])), axis=-1
-            )
-            decoy_mu = np.take_along_axis(mu, permutation[:, None], axis=-1)
-        candidates.append((np.take_along_axis(phi, order[..., None], axis=2), decoy_mu))
+    for _ in range(1, size):
+        order = np.broadcast_to(np.arange(phi.shape[2]), phi.shape[:3])
+        exchanged = np.where(rng.random(phi.shape[:2])[..., None] < 0.5, _two_exchanged(order, rng), order)
+        decoy = EXCHANGED * np.take_along_axis(phi, exchanged[..., None], axis=2) + (1 - EXCHANGED) * phi
+        candidates.append((decoy, mu))
     return FiniteClass([candidates[i] for i in rng.permutation(size)])
+
+
+def _two_exchanged(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The actions at every step and state, two drawn ones in each other's place; one action alone stays."""
+    chosen = np.argsort(rng.random(order.shape), axis=-1)[..., :2]
+    exchanged = order.copy()
+    np.put_along_axis(exchanged, chosen, chosen[..., ::-1], axis=-1)
+    return exchanged

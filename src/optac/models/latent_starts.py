@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from optac.array_types import Array
-from optac.models.latent_search import TINY, Latents, Observed, counts_around, expected_counts, sums_by_index
+from optac.models.latent_search import (
+    TINY,
+    Latents,
+    Observed,
+    counts_around,
+    expected_counts,
+    lower_bound,
+    sums_by_index,
+)
 
 STIRRING = 1e-2
 
@@ -14,7 +22,7 @@ def fresh_start(seen: Observed, rng: np.random.Generator, guide: Latents | None)
     """One decoder for all steps, its latents started at states that differ most, as k-means++ picks centres.
 
     States differ by where they lead and whence they come, under the decoder of `guide`, or by their features: a coin
-    decides where both are at hand.
+    decides where both are at hand. Without either they are started at random.
     """
     shape = 1, seen.states, seen.rank
     weights = None if seen.features is None else np.zeros((1, seen.features.shape[1], seen.rank))
@@ -23,20 +31,60 @@ def fresh_start(seen: Observed, rng: np.random.Generator, guide: Latents | None)
     elif guide is None:
         q = rng.dirichlet(np.ones(seen.rank), size=seen.states)
     else:
-        decoder = guide.at_every_step(seen.horizon)
-        after = sums_by_index(
-            (seen.state * seen.horizon + seen.step) * seen.actions + seen.action,
-            seen.numbers[:, None] * decoder[seen.step + 1, seen.following],
-            seen.states * seen.horizon * seen.actions,
-        ).reshape(seen.states, -1, seen.rank)
-        before = sums_by_index(
-            (seen.following * seen.horizon + seen.step) * seen.actions + seen.action,
-            seen.numbers[:, None] * decoder[seen.step, seen.state],
-            seen.states * seen.horizon * seen.actions,
-        ).reshape(seen.states, seen.horizon, -1)
-        q = _far_apart([after, before], seen.rank, rng)
+        q = _far_apart(_profiles(seen, guide), seen.rank, rng)
     q = q.reshape(shape)
     return Latents(q, expected_counts(seen, q), weights)
+
+
+def split(seen: Observed, latents: Latents, k: int, rng: np.random.Generator) -> Latents:
+    """One decoder for all steps with latent k in two, by its states' transitions, and the two others most alike in one.
+
+    Where a search stands at a maximum that takes two latents for one, it has put a third one in two.
+    """
+    q = np.array(latents.q.mean(axis=0))
+    others = [z for z in range(seen.rank) if z != k]
+    merged = [_merged(q, i, j) for n, i in enumerate(others) for j in others[:n]]
+    bounds = [
+        lower_bound(seen, replace(latents, q=one[None], table_counts=expected_counts(seen, one[None])))
+        for one, _ in merged
+    ]
+    q, empty = merged[int(np.argmax(bounds))]
+    inside = (q.argmax(axis=-1) == k) & seen.visited.any(axis=0)
+    if inside.sum() > 1:
+        halves = _far_apart([table[inside] for table in _profiles(seen, latents)], 2, rng)
+        mass = q[inside, k]
+        q[inside, k], q[inside, empty] = mass * halves[:, 0], mass * halves[:, 1]
+    q = ((1 - STIRRING) * q + STIRRING / seen.rank)[None]
+    weights = None if latents.weights is None else np.zeros((1, *latents.weights.shape[1:]))
+    return Latents(q, expected_counts(seen, q), weights)
+
+
+def _merged(q: Array, i: int, j: int) -> tuple[Array, int]:
+    """q with latent j taken into i, and the place that is empty then."""
+    q = q.copy()
+    q[:, i] += q[:, j]
+    q[:, j] = 0.0
+    return q, j
+
+
+def _profiles(seen: Observed, guide: Latents) -> list[Array]:
+    """Where every state leads and whence it comes, at every step: its counts of next and of last latents."""
+    decoder = guide.at_every_step(seen.horizon)
+    size = seen.states * seen.horizon * seen.actions
+    after = sums_by_index(
+        (seen.state * seen.horizon + seen.step) * seen.actions + seen.action,
+        seen.numbers[:, None] * decoder[seen.step + 1, seen.following],
+        size,
+    )
+    before = sums_by_index(
+        (seen.following * seen.horizon + seen.step) * seen.actions + seen.action,
+        seen.numbers[:, None] * decoder[seen.step, seen.state],
+        size,
+    )
+    return [
+        after.reshape(seen.states, -1, seen.rank),
+        before.reshape(seen.states, seen.horizon, -1),
+    ]
 
 
 def reseeded(seen: Observed, latents: Latents, h: int, rng: np.random.Generator) -> Latents:

@@ -81,11 +81,14 @@ class SimplexClass:
         horizon, states, actions, _ = counts.shape
         phi = np.zeros((horizon, states, actions, self.rank))
         visits = counts.sum(axis=-1, keepdims=True)
-        phi[..., :states] = np.where(visits > 0, counts / np.maximum(visits, 1), 1.0 / states)
+        phi[..., :states] = counts / np.maximum(visits, 1)
         mu = np.zeros((horizon, self.rank, states))
         mu[:, :states] = np.eye(states)
         mu[:, states:] = 1.0 / states
-        return _model(counts, phi, mu)
+        likelihood = np.einsum("hsan,hsan->h", counts, np.log(np.maximum(phi[..., :states], FLOOR)))
+        free = visits[..., 0] == 0
+        phi[free] = 1.0 / self.rank
+        return LowRankModel(phi, mu, likelihood, free)
 
     def _maximise(self, counts: Counts, phi: np.ndarray, mu: np.ndarray, slack: float) -> LowRankModel:
         likelihood = -np.inf

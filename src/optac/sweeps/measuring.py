@@ -1,8 +1,9 @@
-"""One row for a run of an algorithm to ε: when it came within ε of the optimum, what that cost, and its curve.
+"""One row for a run of an algorithm to ε: when it came within ε of the optimum for good, what that cost, and its curve.
 
-An anytime algorithm is read off one run, at every iteration of it, though its history holds a thousand at most. A
-reward-free one returns nothing before its end, so it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and
-one row at the end of each rung. Keys are those of a solve's history.
+For good means from there to the end of the run; the first time is kept beside it. An anytime algorithm is read off one
+run, at every iteration of it, though its history holds a thousand at most. A reward-free one returns nothing before its
+end, so it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and one row at the end of each rung. Keys are
+those of a solve's history.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from optac.runs.json_files import Row
 from optac.runs.solving import recorded
 
 CURVE_POINTS = 60
+STAYING = 4
+"""a run that may end early plays at least so many times the episodes after which its last policy stays within ε"""
 
 Stop = Literal["end", "last", "both"]
 
@@ -36,20 +39,29 @@ def measured(
 ) -> Row:
     """One algorithm, one seed, up to `episodes` episodes.
 
-    `last` and `mixture` are the points at which the last policy and the mixture were first within ε (None: not within
-    the budget). `stop_at` ends a run once the last policy, or both, are.
+    `last` and `mixture` are the points from which on the last policy and the mixture stay within ε to the end (None:
+    not within the budget), `first` the one at which the last policy first was. `stop_at` ends a run once the last
+    policy, or both, are within ε and the last policy has stayed there for three times the episodes that took; a ladder
+    ends with its first rung within ε, which is a whole run.
     """
     arguments = {"seed": seed, "keep_members": False, **settings}
-    first: dict[str, Row] = {}
+    ladder = is_reward_free(load_algorithm(algorithm))
+    first: list[Row] = []
+    since: dict[str, Row] = {}
     needed = {"last_gap"} if stop_at == "last" else {"last_gap", "gap"}
 
     def within(row: Row) -> bool:
         for name in ("gap", "last_gap"):
-            if row[name] <= epsilon:
-                first.setdefault(name, _point(row))
-        return stop_at != "end" and first.keys() >= needed
+            if row[name] > epsilon:
+                since.pop(name, None)
+            elif name not in since:
+                since[name] = _point(row)
+        if not first and "last_gap" in since:
+            first.append(since["last_gap"])
+        if stop_at == "end" or not since.keys() >= needed:
+            return False
+        return ladder or row["episodes"] >= STAYING * since["last_gap"]["episodes"]
 
-    ladder = is_reward_free(load_algorithm(algorithm))
     if ladder:
         budgets = [episodes // 2 ** (rungs - 1 - rung) for rung in range(rungs)]
         rows = []
@@ -68,8 +80,9 @@ def measured(
         "bill": result.bill.asdict(),
         "time/seconds": result.seconds,
         "ladder": ladder,
-        "last": first.get("last_gap"),
-        "mixture": first.get("gap"),
+        "first": first[0] if first else None,
+        "last": since.get("last_gap"),
+        "mixture": since.get("gap"),
         "curve": columns([_rounded(row) for row in rows]),
     }
 

@@ -11,7 +11,9 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle
 from optac.array_types import Counts, QValues
 from optac.mdp.policies import uniform_policy
+from optac.mdp.table_size import check_table
 from optac.models import KernelData, LowRankModel, RichData, TransitionData
+from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill
 
 Rolling = TypeVar("Rolling", bound="RollInState")
@@ -60,15 +62,16 @@ class RollInState(PlayingState):
 class TableState(PlayingState):
     """Of a reference that counts what its own policies see."""
 
-    counts: Counts
+    counts: TransitionCounts
 
     @classmethod
     def first(cls: type[Table], handle: Handle) -> Table:
         """Uniform play, and nothing seen yet."""
         shape = handle.horizon, handle.states, handle.actions
-        return cls(policy=uniform_policy(*shape), counts=no_counts(handle))
+        return cls(policy=uniform_policy(*shape), counts=TransitionCounts.empty(*shape))
 
 
 def no_counts(handle: Handle) -> Counts:
-    """N_h(s,a,s') before the first episode."""
+    """N_h(s,a,s') before the first episode, as a table; refused where it would not fit."""
+    check_table(handle.horizon, handle.states, handle.actions)
     return np.zeros((handle.horizon, handle.states, handle.actions, handle.states), dtype=np.int64)

@@ -71,5 +71,5 @@ class LayerState(AlgorithmState):
 
 
 def learnt(settings: Any, state: LayerState) -> Learnt:
-    """Features, covers, and fitted Q-iteration on the covers' data for any reward."""
+    """Features, covers, and for any reward fitted Q-iteration on the covers' data, over the list Φ."""
     return learnt_data(state.candidates, state.counts, state.features, state.cover)

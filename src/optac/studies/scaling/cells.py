@@ -11,13 +11,13 @@ from typing import Any
 
 from optac.errors import InvalidInput
 from optac.mdp import make_problem
-from optac.registry import ours
 from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import at_budgets, measured
 
 SEEDS = 10
 LEARNERS = ("opt-ac", "rep-ucb", "raffle")
+HARD_LEARNERS = (*LEARNERS, "flambe", "moffle", "spanrl", "lsvi-ucb", "ucbvi", "epsilon-greedy")
 EPSILON = 0.1
 BUDGET = 20_000
 RUNGS = 11
@@ -72,7 +72,7 @@ def _cells_of(seed: int) -> list[Cell]:
     hard = [
         cell(measure_hard, f"lower-bound {point} {name} s{seed}", point=point, algorithm=name, seed=seed)
         for point in HARD_POINTS
-        for name in ours("algorithm")
+        for name in HARD_LEARNERS
     ]
     return [*sweeps, *mixtures, *hard]
 

@@ -1,8 +1,8 @@
 """The paper's Table 1, measured: every algorithm on three problems, to ε = 0.1, each tuned once and then held.
 
 Every algorithm is given the same finite class, the truth among 64 candidates; the model-based ones also run with
-the simplex class, fitted by EM. `rep-ucb-alpha` is Rep-UCB with Opt-AC's α: only the oracle differs then. The seed
-draws the instance and the learner both.
+the simplex class, fitted by EM. `rep-ucb-alpha` is Rep-UCB with Opt-AC's α and λ: only the oracle differs then. The
+seed draws the instance and the learner both.
 """
 
 from collections.abc import Mapping
@@ -76,7 +76,10 @@ def measure(problem: str, variant: str, seed: int) -> Row:
     """One run, or one ladder, to ε."""
     chosen = VARIANTS[variant]
     instance = make_problem(problem, **PROBLEMS[problem], seed=seed)
-    settings = {"alpha": prepare(instance, "opt-ac").settings.alpha} if chosen.opt_ac_alpha else {}
+    settings = {}
+    if chosen.opt_ac_alpha:
+        opt_ac = prepare(instance, "opt-ac").settings
+        settings = {"alpha": opt_ac.alpha, "lam": opt_ac.lam}
     row = measured(
         instance,
         chosen.algorithm,
