@@ -18,6 +18,7 @@ def row(**changes) -> dict:
         "episodes": 900,
         "target_gap": 0.05,
         "uniform_gap": 0.9,
+        "first_solved": 20,
         "solved_for_good": 30,
         "last_gap": 0.01,
         "gap": 0.1,
@@ -35,7 +36,7 @@ def test_slope_of_a_square_root_is_a_half_with_no_spread() -> None:
 
 def test_solved_table_counts_what_stayed_unsolved() -> None:
     rows = [row(), row(seed=1, solved_for_good=50), row(seed=2, solved_for_good=None, last_gap=0.4)]
-    assert "| lock horizon=3 | opt-ac | 2 of 3 | 40 (30–50) | 900 | 0.05 | 0.4 |" in solved_table(rows)
+    assert "| lock horizon=3 | opt-ac | 2 of 3 | 40 (30–50) | 20 | 900 | 0.05 | 0.4 |" in solved_table(rows)
 
 
 def test_certificate_table_tells_silence_from_failure() -> None:

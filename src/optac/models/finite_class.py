@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
@@ -19,6 +19,8 @@ FLOOR = 1e-300
 TIE = 1e-9
 EXCHANGED = 0.7
 """the share of their features that two actions of a decoy exchange"""
+EXCHANGING = 0.75
+"""the share of the states in which they do"""
 
 
 @dataclass(frozen=True)
@@ -139,25 +141,28 @@ def decoy_class(problem: LowRankMDP, candidates: int) -> FiniteClass:
 def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
     """The truth and size − 1 decoys at shuffled places of the list.
 
-    A decoy is the truth but that at every step, in about half of the states, two actions have exchanged most of their
-    features: it plans wrongly there, no datum is impossible in it, and it takes several visits of just those pairs to
-    tell it from the truth.
+    A decoy is the truth but that at every step, in three states of four, two actions that differ have exchanged most of
+    their features: it plans wrongly there, no datum is impossible in it, and it takes several visits of just those
+    pairs to tell it from the truth.
     """
     if size < 1:
         raise InvalidInput(f"candidates={size} is too small; the class holds at least the truth")
     rng = np.random.default_rng([seed, size])
     candidates = [(phi, mu)]
     for _ in range(1, size):
-        order = np.broadcast_to(np.arange(phi.shape[2]), phi.shape[:3])
-        exchanged = np.where(rng.random(phi.shape[:2])[..., None] < 0.5, _two_exchanged(order, rng), order)
-        decoy = EXCHANGED * np.take_along_axis(phi, exchanged[..., None], axis=2) + (1 - EXCHANGED) * phi
+        exchanged = np.take_along_axis(phi, _exchange(phi, rng)[..., None], axis=2)
+        decoy = EXCHANGED * exchanged + (1 - EXCHANGED) * phi
         candidates.append((decoy, mu))
     return FiniteClass([candidates[i] for i in rng.permutation(size)])
 
 
-def _two_exchanged(order: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The actions at every step and state, two drawn ones in each other's place; one action alone stays."""
-    chosen = np.argsort(rng.random(order.shape), axis=-1)[..., :2]
-    exchanged = order.copy()
-    np.put_along_axis(exchanged, chosen, chosen[..., ::-1], axis=-1)
-    return exchanged
+def _exchange(phi: Phi, rng: np.random.Generator) -> Int[np.ndarray, "horizon state action"]:
+    """The actions at every step and state, in three states of four two drawn ones that differ in each other's place."""
+    horizon, states, actions, _ = phi.shape
+    differ = (np.abs(phi[:, :, :, None] - phi[:, :, None]) > TIE).any(axis=-1)
+    drawn = (rng.random(differ.shape) * differ).reshape(horizon, states, -1)
+    pair = np.stack(np.unravel_index(drawn.argmax(axis=-1), (actions, actions)), axis=-1)
+    order = np.broadcast_to(np.arange(actions), phi.shape[:3]).copy()
+    there = (drawn.max(axis=-1) > 0) & (rng.random((horizon, states)) < EXCHANGING)
+    np.put_along_axis(order, pair, np.where(there[..., None], pair[..., ::-1], pair), axis=-1)
+    return order

@@ -1,6 +1,6 @@
 """The table and the figure of a comparison, from its rows alone: medians and interquartile ranges over seeds.
 
-A run that never came within ε is censored: it counts as later than every other, and a median that falls on one is
+A run that did not stay within ε is censored: it counts as later than every other, and a median that falls on one is
 written as more than its budget.
 """
 
@@ -19,19 +19,19 @@ MARKERS = "osD^vPX*h"
 LADDER_COLUMNS = ["algorithm", "rung", "episodes", "gap", "SL", "seconds", "within ε"]
 NOTES = (
     "median [interquartile range] over seeds, of two middle ones the lower; "
-    "(k/n): only k of n runs came within ε, the others are censored; "
+    "for good: within ε from there to the end of the run; (k/n): only k of n runs came so, the others are censored; "
     "the bill and the seconds are those up to ε for the last policy, else of the whole run",
     "* explores, then commits: a ladder of budgets n, 2n, 4n, …; the episodes are those of the first rung within ε",
 )
 
 
 def reached(row: Row, which: str, read: Callable[[Row], Number]) -> float:
-    """A number at the point where the policy (`last` or `mixture`) first came within ε; infinite if it never did."""
+    """A number at the point from which a policy (`last`, `mixture`) stays within ε, or `first` was; infinite if not."""
     return inf if row[which] is None else float(read(row[which]))
 
 
 def episodes_to(runs: Sequence[Row], which: str) -> list[float]:
-    """The episodes of every run until its policy (`last` or `mixture`) came within ε."""
+    """The episodes of every run until a policy (`last`, `mixture`) is within ε for good, or the last one `first` is."""
     return [reached(run, which, lambda at: at["episodes"]) for run in runs]
 
 
@@ -56,8 +56,8 @@ class ComparisonTables:
 
 def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> ComparisonTables:
     """Episodes to ε, final gap, the bill there (at the end where ε was not reached), seconds."""
-    columns = ["algorithm", f"episodes to ε={epsilon:g}, last policy", "mixture", "final gap", "last gap"]
-    columns += [*ORACLES, "seconds"]
+    columns = ["algorithm", f"episodes to ε={epsilon:g} for good, last policy", "first hit", "mixture"]
+    columns += ["final gap", "last gap", *ORACLES, "seconds"]
     lines, ladders = [], []
     for name, runs in grouped(rows, "algorithm").items():
         ladder = runs[0]["ladder"]
@@ -65,6 +65,7 @@ def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> Com
             [
                 name + (" *" if ladder else ""),
                 cell(episodes_to(runs, "last"), limit=episodes),
+                cell(episodes_to(runs, "first"), limit=episodes),
                 "—" if ladder else cell(episodes_to(runs, "mixture"), limit=episodes),
                 cell(column(runs, "gap"), digits=3),
                 cell(column(runs, "last_gap"), digits=3),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from optac.algorithms import solve
+from optac.algorithms.loop.run import prepare
 from optac.runs.json_files import Row
 from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
@@ -56,18 +56,24 @@ def planned_runs() -> Iterator[StudyRun]:
         simplex = {"states": 30, "actions": 4, "horizon": 5, "rank": 3, "seed": instance}
         yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
     yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
-    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 60_000, fraction) for s in range(3))
     for s in range(50):
         bandit = {"horizon": 2, "rank": 8, "actions": 4, "seed": s}
         yield StudyRun("certificate", "lower-bound", bandit, s, 2_000, 0.05)
         simplex = {"states": 10, "actions": 3, "horizon": 3, "rank": 3, "seed": s}
         yield StudyRun("certificate", "random-simplex", simplex, s, 1_500, 0.05)
     small = {"horizon": 3, "actions": 3}
+    decoder = {"model_class": "decoder"}
     for s in range(50):
         here = {**small, "seed": s}
         yield StudyRun("certificate", lock, here, s, 3_000, 0.05)
-        finite = {"model_class": "finite", "pe": "exact"}
-        yield StudyRun("certificate", lock, here, s, 9_000, 0.05, preset="theory", settings=finite)
+        ids = {**small, "observations": 4, "seed": s}
+        yield StudyRun("certificate", "observed-lock", ids, s, 1_500, 0.05, settings=decoder)
+    for s in range(10):
+        for clipped in ({}, {"critic_max": 0.0}):
+            finite = {"model_class": "finite", "pe": "exact", **clipped}
+            here = {**small, "seed": s}
+            yield StudyRun("certificate", lock, here, s, 4_500, 0.05, preset="theory", settings=finite)
 
 
 def measure(**arguments: Any) -> Row:
@@ -75,7 +81,18 @@ def measure(**arguments: Any) -> Row:
     run = StudyRun(**arguments)
     config = SolveConfig(run.problem, run.parameters, run.algorithm)
     problem = problem_of(config)
-    result = solve(
+    target = run.target
+    if not isinstance(target, float):
+        target = 0.05 * (problem.optimal_value - problem.uniform_value)
+    solved: list[int] = []
+    unsolved: list[int] = []
+
+    def look(row: Row) -> bool:
+        """Every iteration's row, though the history holds a thousand at most."""
+        (solved if row["last_gap"] <= target else unsolved).append(row["episodes"])
+        return False
+
+    result = prepare(
         problem,
         run.algorithm,
         episodes=run.episodes,
@@ -83,12 +100,7 @@ def measure(**arguments: Any) -> Row:
         preset=run.preset,
         keep_members=run.study == "certificate",
         **run.settings,
-    )
-    target = run.target
-    if not isinstance(target, float):
-        target = 0.05 * (problem.optimal_value - problem.uniform_value)
-    solved = [row["episodes"] for row in result.history if row["last_gap"] <= target]
-    unsolved = [row["episodes"] for row in result.history if row["last_gap"] > target]
+    )(until=look)
     powers = (i / LOGGED_ITERATIONS for i in range(LOGGED_ITERATIONS + 1))
     spaced = sorted({round(len(result.history) ** power) for power in powers})
     return {

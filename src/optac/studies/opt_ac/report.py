@@ -36,10 +36,13 @@ def solved_table(rows: Sequence[Row]) -> str:
     for (problem, algorithm), runs in _groups(rows, "solved").items():
         solved = sorted(run["solved_for_good"] for run in runs if run["solved_for_good"] is not None)
         episodes = f"{median(solved):,.0f} ({solved[0]:,}–{solved[-1]:,})" if solved else "—"
-        counts = [f"{len(solved)} of {len(runs)}", episodes, f"{runs[0]['episodes']:,}"]
+        hits = [run["first_solved"] for run in runs if run["first_solved"] is not None]
+        first = f"{median(hits):,.0f}" if hits else "—"
+        counts = [f"{len(solved)} of {len(runs)}", episodes, first, f"{runs[0]['episodes']:,}"]
         gaps = [f"{max(column(runs, 'target_gap')):.3g}", f"{max(column(runs, 'last_gap')):.2g}"]
         lines.append([problem, algorithm, *counts, *gaps])
-    columns = ["problem", "algorithm", "solved", "episodes, median (least–most)", "budget", "target gap"]
+    columns = ["problem", "algorithm", "solved for good", "episodes, median (least–most)", "first hit"]
+    columns += ["budget", "target gap"]
     return markdown_table([*columns, "last gap, worst"], lines, left=2)
 
 

@@ -1,0 +1,100 @@
+"""The tables and the figure of the study of rank, from its rows alone."""
+
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optac.report.comparison import episodes_to
+from optac.report.figures import COLOURS, figure, own_ticks, quartile_bars
+from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
+from optac.studies.rank.cells import CAP, LEARNERS
+
+FLOOR = 4.6
+"""visits of a latent, over the number of its ids, after which a given id is still unseen once in a hundred"""
+PARTS = {
+    "S": "## Episodes until solved for good, against S\n",
+    "own": "## Random problems of one's own, H = 10, |A| = 5\n",
+    "d": "## Against d: random problems of one's own, S = 60, |A| = 4, H = 5\n",
+    "A": "## Against |A|: observed-lock horizon=4 observations=10\n",
+    "alpha": "## The choice of α, on instances of no table\n",
+    "ablation": "## What each part does\n",
+}
+
+
+def sections(rows: Sequence[Row], path: Path) -> list[str]:
+    """One table a part, and episodes-against-states.png/.svg."""
+    said = [
+        f"Median [interquartile range] over seeds; (k/n): the other runs are censored at their cap, here {CAP:,}.\n"
+    ]
+    for part, title in PARTS.items():
+        there = [row for row in rows if row["part"] == part]
+        if there:
+            said += [title, part_table(there, part)]
+    states = [row for row in rows if row["part"] == "S"]
+    if states:
+        _figure(states, path / "episodes-against-states.png")
+        said.append("![Episodes until solved against S](episodes-against-states.png)\n")
+    return said
+
+
+def part_table(rows: Sequence[Row], part: str) -> str:
+    """One line a learner, one column a place; under the line of those solved for good one of the first hits."""
+    places = list(dict.fromkeys(column(rows, "at")))
+    if part == "S":
+        places = sorted(places)
+    lines = []
+    for learner, there in grouped(rows, "learner").items():
+        by_place = grouped(there, "at")
+        counted = [_cell(by_place.get(place, []), "last") for place in places]
+        lines.append([learner, *counted])
+        hits = [_cell(by_place.get(place, []), "first") for place in places]
+        if hits != counted:
+            lines.append([f"{learner}: first hit", *hits])
+        if part == "ablation":
+            lines.append(
+                [f"{learner}: mixture", *(_cell(by_place.get(place, []), "mixture") for place in places)]
+            )
+    if part == "S":
+        lines.append(["floor of a learner without features", *(f"{floor(place):,.0f}" for place in places)])
+    heads = [
+        f"S = {place:,}" if part == "S" else f"{part} = {place}" if part in "dA" else str(place)
+        for place in places
+    ]
+    return markdown_table(["", *heads], lines)
+
+
+def floor(states: int) -> float:
+    """The fewest episodes of the lock in which every live latent is met 4.6 m times at every step: two are live."""
+    return 2 * FLOOR * states / 3
+
+
+def _cell(runs: Sequence[Row], which: str) -> str:
+    if not runs:
+        return "—"
+    return cell(episodes_to(runs, which), limit=runs[0]["cap"])
+
+
+def _figure(rows: Sequence[Row], path: Path) -> None:
+    """Episodes until solved for good against S, both axes logarithmic; censored medians are triangles at the cap."""
+    seeds = len({row["seed"] for row in rows})
+    title = f"observed-lock horizon=5 actions=4, rank 3: median and interquartile range, up to {seeds} seeds"
+    groups = grouped(rows, "learner")
+    with figure(path, size=(9, 5.2), title=title) as axis:
+        for i, name in enumerate(name for name in LEARNERS if name in groups):
+            points = dict(sorted(grouped(groups[name], "at").items()))
+            at = np.array(list(points))
+            bars = np.array([quartiles(episodes_to(runs, "last")) for runs in points.values()]).T
+            line: Any = {"color": COLOURS[i % len(COLOURS)], "linestyle": "-" if "opt-ac" in name else "--"}
+            quartile_bars(axis, at, np.minimum(bars, CAP), marker="o", markersize=4, label=name, **line)
+            censored = bars[1] == inf
+            axis.plot(at[censored], np.full(censored.sum(), CAP), "^", color=line["color"], markersize=8)
+        places = sorted(set(column(rows, "at")))
+        axis.plot(
+            places, [floor(place) for place in places], ":", color="0.3", label="floor without features"
+        )
+        axis.set(xscale="log", yscale="log", xlabel="states S = 3m", ylabel="episodes until solved for good")
+        own_ticks(axis, places)
+        axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
