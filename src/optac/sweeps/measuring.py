@@ -20,7 +20,7 @@ from optac.runs.json_files import Row
 from optac.runs.solving import recorded
 
 CURVE_POINTS = 60
-STAYING = 4
+STAYING = 3
 """a run that may end early plays at least so many times the episodes after which its last policy stays within ε"""
 
 Stop = Literal["end", "last", "both"]
@@ -41,8 +41,8 @@ def measured(
 
     `last` and `mixture` are the points from which on the last policy and the mixture stay within ε to the end (None:
     not within the budget), `first` the one at which the last policy first was. `stop_at` ends a run once the last
-    policy, or both, are within ε and the last policy has stayed there for three times the episodes that took; a ladder
-    ends with its first rung within ε, which is a whole run.
+    policy, or both, are within ε and the last policy has stayed there for twice the episodes that took; a ladder ends
+    with its first rung within ε, which is a whole run.
     """
     arguments = {"seed": seed, "keep_members": False, **settings}
     ladder = is_reward_free(load_algorithm(algorithm))
