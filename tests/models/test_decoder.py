@@ -7,8 +7,8 @@ from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, make_problem
 from optac.models import DecoderClass, TransitionCounts, linear_class
 from optac.models.decoder import DecodedModel
-from optac.models.latent_search import Observed, lower_bound, search
-from optac.models.latent_starts import fresh_start
+from optac.models.latent_search import Latents, Observed, expected_counts, lower_bound, search
+from optac.models.latent_starts import fresh_start, split
 from optac.oracles import maximum_likelihood
 
 
@@ -126,3 +126,22 @@ def test_a_problem_without_features_has_no_linear_class() -> None:
         linear_class(make_problem("river-swim"), 3)
     with pytest.raises(InvalidInput, match="1 to 6 latents"):
         DecoderClass(7).check(6, 2)
+
+
+@pytest.mark.parametrize("with_features", [False, True])
+def test_a_split_leaves_the_maximum_that_takes_two_latents_for_one(with_features: bool) -> None:
+    """Rows 0 and 1 of the lock in one latent, row 2 in two halves: sweeps stay there, one of three splits does not."""
+    problem = make_problem("observed-lock", horizon=3, actions=3, observations=10)
+    seen = Observed(uniform_counts(problem, 600), 3, problem.features if with_features else None)
+    row = np.repeat([0, 1, 2], 10)
+    wrong = np.where(row == 2, 1 + np.arange(30) % 2, 0)
+    q = (0.98 * np.eye(3)[wrong] + 0.02 / 3)[None]
+    weights = np.zeros((1, 4, 3)) if with_features else None
+    stuck = search(seen, Latents(q, expected_counts(seen, q), weights), sweeps=60, slack=1e-2)
+    stuck_at_every_step = stuck.for_every_step(3)
+    assert (stuck.q[0][row < 2].argmax(-1) == stuck.q[0][0].argmax()).all()
+    for start in (stuck, stuck_at_every_step):
+        starts = [split(seen, start, k, np.random.default_rng(0)) for k in range(3)]
+        found = max((search(seen, one, sweeps=60, slack=1e-2) for one in starts), key=lambda one: one.bound)
+        assert found.bound > stuck.bound + 10
+        assert len({tuple(np.unique(found.q[0][row == z].argmax(-1))) for z in range(3)}) == 3

@@ -45,8 +45,7 @@ def split(seen: Observed, latents: Latents, k: int, rng: np.random.Generator) ->
     others = [z for z in range(seen.rank) if z != k]
     merged = [_merged(q, i, j) for n, i in enumerate(others) for j in others[:n]]
     bounds = [
-        lower_bound(seen, replace(latents, q=one[None], table_counts=expected_counts(seen, one[None])))
-        for one, _ in merged
+        lower_bound(seen, Latents(one[None], expected_counts(seen, one[None]), None)) for one, _ in merged
     ]
     q, empty = merged[int(np.argmax(bounds))]
     inside = (q.argmax(axis=-1) == k) & seen.visited.any(axis=0)
