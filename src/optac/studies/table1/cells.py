@@ -16,6 +16,8 @@ from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import measured
 
 EPSILON = 0.1
+SEEDS = 5
+DEAR_SEEDS = 3
 
 PROBLEMS: Mapping[str, Mapping[str, Any]] = {
     "combination-lock": {"horizon": 6, "actions": 5},
@@ -32,7 +34,7 @@ class Variant:
     model_class: str | None = "finite"
     episodes: int = 10_000
     rungs: int = 11
-    seeds: int = 20
+    seeds: int = SEEDS
     opt_ac_alpha: bool = False
     label: str = ""
 
@@ -48,8 +50,8 @@ VARIANTS: dict[str, Variant] = {
     "rep-ucb-alpha": Variant("rep-ucb", opt_ac_alpha=True, label="rep-ucb with Opt-AC's α"),
     "raffle": Variant("raffle", episodes=20_000),
     "flambe": Variant("flambe", episodes=20_000),
-    "spanrl": Variant("spanrl", episodes=160_000, rungs=9, seeds=10),
-    "moffle": Variant("moffle", episodes=160_000, rungs=9, seeds=10),
+    "spanrl": Variant("spanrl", episodes=160_000, rungs=9, seeds=DEAR_SEEDS),
+    "moffle": Variant("moffle", episodes=160_000, rungs=9, seeds=DEAR_SEEDS),
     "opt-ac EM": Variant("opt-ac", "simplex"),
     "rep-ucb EM": Variant("rep-ucb", "simplex"),
     "rep-ucb-alpha EM": Variant("rep-ucb", "simplex", opt_ac_alpha=True, label="rep-ucb with Opt-AC's α, EM"),
@@ -65,7 +67,7 @@ def cells() -> list[Cell]:
     """One cell per seed, problem and variant, the seeds outermost: a part is a smaller table, not a torn one."""
     return [
         cell(measure, f"{problem} {variant} s{seed}", problem=problem, variant=variant, seed=seed)
-        for seed in range(20)
+        for seed in range(SEEDS)
         for problem in PROBLEMS
         for variant, chosen in VARIANTS.items()
         if seed < chosen.seeds
