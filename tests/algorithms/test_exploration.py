@@ -40,6 +40,15 @@ def test_without_the_bonus_no_lock_opens_in_five_times_the_episodes(lock: str, s
     assert episodes_until_solved(problem, cap // 2, seed) is not None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_without_the_bonus_the_lock_behind_ids_stays_shut(seed: int) -> None:
+    """Ten steps seen through thirty ids, their latents learnt: 700 episodes at the median of three seeds."""
+    problem = optac.make_problem("observed-lock", horizon=10, actions=4, observations=10)
+    assert episodes_until_solved(problem, 5 * 700, seed, alpha=0.0, **DECODER) is None
+    assert episodes_until_solved(problem, 2 * 700, seed, **DECODER) is not None
+
+
 def test_a_table_needs_twice_the_episodes_of_three_latents() -> None:
     """Sixty ids, three latents: with rank S nothing is taken together."""
     problem = optac.make_problem("observed-lock", horizon=5, actions=4, observations=20)
