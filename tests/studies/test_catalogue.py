@@ -122,7 +122,7 @@ def test_a_committed_row_is_what_its_cell_gives(algorithm) -> None:
 
 def test_reports_take_a_part_of_the_rows(tmp_path) -> None:
     rows = committed("table1", "combination-lock opt-ac s0", "combination-lock flambe s0")
-    text = study_named("table1").write_report(rows, 840, tmp_path).read_text()
+    text = study_named("table1").write_report(rows, 420, tmp_path).read_text()
     assert r"| opt-ac | PE | ✓ | SL(ε²) | H⁵d³A² log\|Θ\|/ε² |" in text and "| flambe * | PP | ✗ |" in text
     assert "missing" in text and (tmp_path / "episodes.png").exists()
     points = ("A=2 opt-ac s0", "A=4 opt-ac s0", "lower-bound base ucbvi s0", "lower-bound H×3 moffle s0")

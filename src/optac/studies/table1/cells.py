@@ -16,8 +16,8 @@ from optac.sweeps.cells import Cell, cell
 from optac.sweeps.measuring import measured
 
 EPSILON = 0.1
-SEEDS = 20
-DEAR_SEEDS = 10
+SEEDS = 10
+DEAR_SEEDS = 5
 
 PROBLEMS: Mapping[str, Mapping[str, Any]] = {
     "combination-lock": {"horizon": 6, "actions": 5},
