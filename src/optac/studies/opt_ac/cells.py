@@ -10,6 +10,7 @@ from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
 
 LOGGED_ITERATIONS = 40
+CERTIFIED = 20
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ def planned_runs() -> Iterator[StudyRun]:
         yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
     yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
     yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 60_000, fraction) for s in range(3))
-    for s in range(50):
+    for s in range(CERTIFIED):
         bandit = {"horizon": 2, "rank": 8, "actions": 4, "seed": s}
         yield StudyRun("certificate", "lower-bound", bandit, s, 2_000, 0.05)
         simplex = {"states": 10, "actions": 3, "horizon": 3, "rank": 3, "seed": s}
         yield StudyRun("certificate", "random-simplex", simplex, s, 1_500, 0.05)
     small = {"horizon": 3, "actions": 3}
     decoder = {"model_class": "decoder"}
-    for s in range(50):
+    for s in range(CERTIFIED):
         here = {**small, "seed": s}
         yield StudyRun("certificate", lock, here, s, 3_000, 0.05)
         ids = {**small, "observations": 4, "seed": s}

@@ -49,7 +49,7 @@ LEARNERS: Mapping[str, Learner] = {
     "ucbvi": Learner("ucbvi"),
     "lsvi-ucb, features known": Learner("lsvi-ucb"),
 }
-FEW = ("opt-ac, linear", "opt-ac, decoder", "rep-ucb, decoder", "ucbvi")
+FEW = ("opt-ac, linear", "opt-ac, decoder", "ucbvi")
 OWN: Mapping[str, Mapping[str, int]] = {
     "own S=50 d=2": {"states": 50, "rank": 2},
     "own S=100 d=3": {"states": 100, "rank": 3},
