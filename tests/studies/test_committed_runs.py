@@ -30,7 +30,8 @@ def test_the_runs_of_table_2_that_are_in_are_not_made_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "missing"), [("table1", 0), ("scaling", 0), ("oracles", 0), ("opt-ac", 0), ("table2", 63)]
+    ("study", "missing"),
+    [("table1", 0), ("scaling", 0), ("oracles", 0), ("opt-ac", 0), ("table2", 63)],
 )
 def test_reproducing_lists_what_is_left_to_run(study: str, missing: int, monkeypatch, capsys) -> None:
     monkeypatch.chdir(ROOT)

@@ -10,7 +10,7 @@ from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
 
 LOGGED_ITERATIONS = 40
-CERTIFIED = 20
+CERTIFIED = 10
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def planned_runs() -> Iterator[StudyRun]:
         yield StudyRun("certificate", lock, here, s, 3_000, 0.05)
         ids = {**small, "observations": 4, "seed": s}
         yield StudyRun("certificate", "observed-lock", ids, s, 1_500, 0.05, settings=decoder)
-    for s in range(10):
+    for s in range(5):
         for clipped in ({}, {"critic_max": 0.0}):
             finite = {"model_class": "finite", "pe": "exact", **clipped}
             here = {**small, "seed": s}
