@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from optac.agents.agent import Agent as Agent
     from optac.algorithms import solve as solve
     from optac.mdp import LowRankMDP as LowRankMDP
+    from optac.mdp import TabularMDP as TabularMDP
     from optac.mdp import from_gymnasium as from_gymnasium
     from optac.mdp import make_problem as make_problem
     from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
@@ -26,6 +27,7 @@ _HOMES = {
     "SAC": "optac.agents.agent",
     "ConditionalFourierFeatures": "optac.models",
     "LowRankMDP": "optac.mdp",
+    "TabularMDP": "optac.mdp",
     "from_gymnasium": "optac.mdp",
     "make_problem": "optac.mdp",
     "solve": "optac.algorithms",

@@ -1,9 +1,11 @@
 """Exact values of a problem whose truth is a table, be it of a finite MDP or of a continuous one on its grid."""
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,6 +31,7 @@ from optac.mdp.values import (
 )
 
 BATCH = 256
+Loaded = TypeVar("Loaded", bound="ExactProblem")
 
 
 class ExactProblem:
@@ -114,6 +117,28 @@ class ExactProblem:
     def policy(self, probabilities: Probabilities) -> TabularPolicy:
         """The policy that a table of action probabilities stands for."""
         return TabularPolicy(probabilities)
+
+    def arrays(self) -> dict[str, Any]:
+        """The contents of this problem's file: the family and the parameters that make it again."""
+        if not self.parameters:
+            raise InvalidInput(f"{self!r} has no parameters to be made again by; make it with make_problem")
+        return {"family": self.name, "parameters": json.dumps(self.parameters)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the problem to an .npz of plain arrays, which `load`, `make_problem` and the command read."""
+        if Path(path).suffix != ".npz":
+            raise InvalidInput(f"a problem is saved to a file that ends in .npz, not {str(path)!r}")
+        np.savez_compressed(path, allow_pickle=False, **self.arrays())
+
+    @classmethod
+    def load(cls: type[Loaded], path: str | Path, *, trust: bool = False) -> Loaded:
+        """The problem of a file that `save` or numpy.savez wrote; with `trust` it may name a family to import."""
+        from optac.mdp.catalogue import load_problem
+
+        problem = load_problem(path, trust=trust)
+        if not isinstance(problem, cls):
+            raise InvalidInput(f"{path} holds a {type(problem).__name__}, not a {cls.__name__}")
+        return problem
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
