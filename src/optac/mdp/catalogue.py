@@ -89,19 +89,24 @@ def load_problem(path: str | Path, *, trust: bool = False) -> Any:
     missing = set(own) - set(arrays)
     if missing:
         raise InvalidProblem(f"{path} lacks {', '.join(sorted(missing))}; it has {', '.join(sorted(arrays))}")
-    tables = [arrays[name] for name in own]
     initial = arrays.get("initial_state", np.array(0))
     if initial.ndim == 0 and np.issubdtype(initial.dtype, np.integer):
         initial = int(initial)
     horizon = read("horizon", one("horizon", None), int | None, least=1)
     if "P" in arrays:
-        return TabularMDP(
-            *tables, horizon, initial, rescale=read("rescale", one("rescale", False), bool), name=str(path)
-        )
-    if horizon is not None:  # what every step shares is in the file once
-        tables = [np.broadcast_to(t, (horizon, *t.shape[1:])) if t.shape[:1] == (1,) else t for t in tables]
+        rescale = read("rescale", one("rescale", False), bool)
+        return TabularMDP(arrays["P"], arrays["r"], horizon, initial, rescale=rescale, name=str(path))
+
+    def steps(name: str) -> np.ndarray:
+        """An array of the file; what every step shares is there once."""
+        array = arrays[name]
+        shared = horizon is not None and array.shape[:1] == (1,)
+        return np.broadcast_to(array, (horizon, *array.shape[1:])) if shared else array
+
     return LowRankMDP(
-        *tables,
+        steps("phi"),
+        steps("mu"),
+        steps("rewards"),
         initial,
         name=str(path),
         reward_scale=read("reward_scale", one("reward_scale", 1.0), float),
