@@ -11,7 +11,17 @@ import optac
 from tests.report.training_runs import write_run
 
 ORDER = [
-    ["array_types", "errors", "numpy_policy", "signals", "terminal", "threads", "versions"],
+    [
+        "array_types",
+        "errors",
+        "figures",
+        "notebook",
+        "numpy_policy",
+        "signals",
+        "terminal",
+        "threads",
+        "versions",
+    ],
     ["settings", "registry", "plain_files"],
     ["mdp"],
     ["models"],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optac.mdp import from_gymnasium as from_gymnasium
     from optac.mdp import make_problem as make_problem
     from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
+    from optac.studies.compare import compare as compare
 
 _HOMES = {
     "Agent": "optac.agents.agent",
@@ -28,6 +29,7 @@ _HOMES = {
     "ConditionalFourierFeatures": "optac.models",
     "LowRankMDP": "optac.mdp",
     "TabularMDP": "optac.mdp",
+    "compare": "optac.studies.compare",
     "from_gymnasium": "optac.mdp",
     "make_problem": "optac.mdp",
     "solve": "optac.algorithms",

@@ -9,11 +9,14 @@ form, `digest` one hash. So neither the spelling (0.5, "0.50", 5e-1) nor the ord
 setting whose default changes nothing changes no id.
 """
 
+import ast
 import dataclasses
 import hashlib
 import inspect
+import itertools
 import json
 import math
+import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -54,6 +57,34 @@ def setting(default: Any, text: str, *, determines: bool = True, **bounds: Bound
     """A dataclass field with its meaning and Range; `determines=False` where no result depends on it."""
     metadata = {"help": text, "range": Range(**bounds), "determines": determines}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def meanings(kind: type) -> dict[str, str]:
+    """What each field of a dataclass means: as `setting` has it, else the text that stands under it in its file."""
+    said: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        try:
+            (node,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        except (OSError, TypeError):  # made without a file
+            continue
+        body = getattr(node, "body", [])
+        for field, text in itertools.pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                constant = text.value if isinstance(text, ast.Expr) else None
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                    said[field.target.id] = constant.value
+    return {one.name: one.metadata.get("help", said.get(one.name, "")) for one in dataclasses.fields(kind)}
+
+
+def wanted(kind: Any, within: Range | None = None) -> str:
+    """What may be given for a kind: `a whole number, at least 1`, `one of latents, phi`."""
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, UnionType) else (kind,)
+    first = next(one for one in kinds if one is not NoneType)
+    if typing.get_origin(first) is typing.Literal:
+        words = f"one of {', '.join(map(str, typing.get_args(first)))}"
+    else:
+        words = ", ".join(filter(None, [WANTED[first], str(within or "")]))
+    return f"{words}, or none" if NoneType in kinds else words
 
 
 def read(name: str, value: Any, kind: Any, **bounds: Bound) -> Any:
@@ -184,9 +215,7 @@ def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
         if isinstance(answer, int | float) and answer not in within:
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
-        wanted = ", ".join(filter(None, [WANTED[kinds[0]], str(within)]))
-        allowed = f"{wanted}, or none" if kinds[0] is not kind else wanted
-        raise InvalidInput(f"{name}={value} is not valid; {name} must be {allowed}") from None
+        raise InvalidInput(f"{name}={value} is not valid; {name} must be {wanted(kind, within)}") from None
     return answer
 
 

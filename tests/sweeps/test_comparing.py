@@ -220,3 +220,39 @@ def test_censored_runs_are_marked() -> None:
     assert cell([10.0, inf, inf], limit=1000) == ">1,000 [10–>1,000] (1/3)"
     assert cell([0.25] * 3, digits=3) == "0.250"
     assert np.isfinite(float(cell([3.0])))
+
+
+def test_a_comparison_in_python_equals_the_commands_and_leaves_nothing(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+    said = optac.compare(problem, ["opt-ac", "raffle"], seeds=2, episodes=60)
+    assert list(tmp_path.iterdir()) == []
+    problem.save("lock.npz")
+    words = ["compare", "lock.npz", "--algorithms", "opt-ac", "raffle", "--seeds", "2", "--episodes", "60"]
+    assert main([*words, "--out", "kept", "--jobs", "1", "--quiet"]) == 0
+    kept = [json.loads(line) for line in (tmp_path / "kept" / "metrics.jsonl").read_text().splitlines()]
+    timeless = [
+        [{name: row[name] for name in ("cell", "gap", "last_gap", "episodes", "bill")} for row in rows]
+        for rows in (
+            sorted(said.rows, key=lambda row: row["cell"]),
+            sorted(kept, key=lambda row: row["cell"]),
+        )
+    ]
+    assert timeless[0] == timeless[1]
+    assert "combination-lock" in said.title and said.title in said.markdown()
+    assert repr(said).count("\n") == 2 and said._repr_html_().count("<svg") == 1
+    names = [file.name for file in said.write("paper")]
+    assert names == ["table.md", "table.tex", "gaps.png", "gaps.svg"]
+    table = (tmp_path / "paper" / "table.tex").read_text()
+    assert table.count(r"\begin{tabular}") == 2 and "raffle * &" in table and table.isascii()
+    assert (tmp_path / "kept" / "table.tex").is_file()
+
+
+def test_a_kept_comparison_resumes_and_refuses_another_problem(tmp_path) -> None:
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+    first = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
+    again = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
+    assert again.rows == first.rows  # the seconds too: nothing was run again
+    other = optac.make_problem("combination-lock", horizon=2, actions=2, seed=1)
+    with pytest.raises(InvalidInput, match="holds another run: it differs in problem_sha256"):
+        optac.compare(other, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")

@@ -2,8 +2,9 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import gymnasium
 import numpy as np
@@ -22,8 +23,12 @@ from optac.agents.training.progress import training_progress
 from optac.agents.training.store import learner_of
 from optac.environments import make
 from optac.errors import InvalidInput
-from optac.settings import read
+from optac.notebook import card
+from optac.settings import changed, read
 from optac.threads import limit_threads
+
+if TYPE_CHECKING:
+    from optac.figures import Picture
 
 Made = TypeVar("Made", bound="Agent")
 
@@ -92,6 +97,36 @@ class Agent:
         policy = self._learner.policy
         action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
         return policy.to_env(action), None
+
+    def plot(self) -> "Picture":
+        """The mean return of every evaluation against the steps taken, as a matplotlib figure."""
+        from optac.figures import COLOURS, picture
+
+        rows = [row for row in self.rows if "eval/mean_reward" in row]
+        if not rows:
+            raise InvalidInput(f"{self!r} has not been evaluated yet; learn for eval_every steps first")
+        steps = [row["time/total_timesteps"] for row in rows]
+        with picture(size=(6, 3.4), title=repr(self)[1:-1]) as (drawn, axis):
+            marker = "o" if len(rows) < 8 else None
+            axis.plot(steps, [row["eval/mean_reward"] for row in rows], color=COLOURS[0], marker=marker)
+            axis.set(xlabel="steps", ylabel="mean return of an evaluation")
+        return drawn
+
+    def __repr__(self) -> str:
+        env = self._given_env
+        name = env if isinstance(env, str) else env.spec.id if env.spec else type(env.unwrapped).__name__
+        return f"<{self._learner.chosen.record.name} on {name}: {self.steps:,} steps>"
+
+    def _repr_html_(self) -> str:
+        scores = [row["eval/mean_reward"] for row in self.rows if "eval/mean_reward" in row]
+        usual = type(self.settings).choose({"preset": self.settings.preset})
+        own = changed(asdict(self.settings), asdict(usual))
+        facts = {
+            "preset": self.settings.preset,
+            "other settings": ", ".join(f"{name}={value}" for name, value in own.items()) or "none",
+            "last evaluation": f"{scores[-1]:.4g}" if scores else "none yet",
+        }
+        return card(repr(self)[1:-1], facts, self.plot() if scores else None)
 
     def save(self, path: Path | str, *, replay: bool = True) -> None:
         """Write the agent to the folder `path`; loaded again, it goes on as if it had not been.

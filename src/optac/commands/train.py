@@ -1,11 +1,12 @@
 """`optac train`."""
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Mapping
 from typing import Any
 
-from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet
+from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, listed_settings
 from optac.runs.training_result import TrainingResult
 from optac.settings import assignments
 from optac.terminal import show_table
@@ -40,13 +41,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events (an extra)")
 
 
-def _listed_settings() -> str:
+def _listed_settings(arguments: argparse.Namespace) -> str:
     from optac.agents.record import record_of
 
-    agent = record_of(DEFAULT_AGENT)
-    rows = [row for row in agent.settings.described() if row[0] not in ("preset", *agent.fixed)]
-    lines = [f"  {name:22} {text} [{default}]" for name, default, text in rows]
-    return "\n".join([f"settings of {agent.name}, as in --set batch_size=256:", *lines])
+    agent = record_of(arguments.agent)
+    idle = ("preset", *agent.fixed)
+    usual = {one.name: one.default for one in dataclasses.fields(agent.settings) if one.name not in idle}
+    return listed_settings(f"{agent.name}, with the preset default's values", agent.settings, defaults=usual)
 
 
 def run(arguments: argparse.Namespace) -> int:

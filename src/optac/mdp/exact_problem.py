@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,8 +29,14 @@ from optac.mdp.values import (
     policy_q_values,
     policy_values,
 )
+from optac.notebook import card
+
+if TYPE_CHECKING:
+    from optac.figures import Picture
 
 BATCH = 256
+SHOWN = 2**22
+"""entries of the table of transitions up to which a notebook shows values and a figure unasked"""
 Loaded = TypeVar("Loaded", bound="ExactProblem")
 
 
@@ -117,6 +123,30 @@ class ExactProblem:
     def policy(self, probabilities: Probabilities) -> TabularPolicy:
         """The policy that a table of action probabilities stands for."""
         return TabularPolicy(probabilities)
+
+    def plot(self) -> "Picture":
+        """Where the optimal policy goes: the probability of every state at every step, as a matplotlib figure."""
+        from optac.figures import picture
+
+        with picture(size=(6, 3.2), title=f"{self.name}: d_h(s) of an optimal policy") as (drawn, axis):
+            shown = axis.imshow(
+                self.occupancy(self.optimal_policy).T, aspect="auto", cmap="Blues", vmin=0.0, vmax=1.0
+            )
+            axis.set(xlabel="step h", ylabel="state s")
+            axis.xaxis.get_major_locator().set_params(integer=True)
+            axis.yaxis.get_major_locator().set_params(integer=True)
+            axis.grid(False)
+            drawn.colorbar(shown, label="probability")
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """The sizes, and where they can be had at once V*, the uniform value and the figure."""
+        facts = {"horizon, states, actions": f"{self.horizon}, {self.states:,}, {self.actions}"}
+        if self.horizon * self.states * self.actions * self.states > SHOWN:
+            return card(repr(self)[1:-1], facts)
+        facts["optimal value V*"] = f"{self.optimal_value:.4f}"
+        facts["uniform play"] = f"{self.uniform_value:.4f}"
+        return card(repr(self)[1:-1], facts, self.plot())
 
     def arrays(self) -> dict[str, Any]:
         """The contents of this problem's file: the family and the parameters that make it again."""

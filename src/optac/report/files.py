@@ -9,11 +9,13 @@ from re import sub
 from textwrap import shorten
 
 from optac.errors import InvalidInput
-from optac.report.figures import COLOURS, figure
+from optac.figures import COLOURS, figure
 from optac.report.groups import short_name
+from optac.report.latex import latex_tables
 from optac.report.page import Report, page, page_path, read_report
-from optac.report.page_sections import RESULT_COLUMNS, result_cells
+from optac.report.page_sections import BILL_COLUMNS, RESULT_COLUMNS, bill_line, result_cells
 from optac.report.panels import Panel
+from optac.report.provable_groups import by_problem
 from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference
 from optac.report.tables import markdown_table
@@ -65,9 +67,17 @@ def _replace(path: Path, text: str) -> Path:
 
 
 def _tables(report: Report, folder: Path) -> list[Path]:
-    made = {name: text for section in report.sections for name, text in section.files.items()}
+    own = {}
     if report.groups:
-        made["results.md"] = markdown_table(RESULT_COLUMNS, map(result_cells, report.groups))
+        own["results"] = markdown_table(RESULT_COLUMNS, map(result_cells, report.groups))
+    if report.provable:
+        own["bills"] = "\n".join(
+            f"## {problem}\n\n{markdown_table(BILL_COLUMNS, map(bill_line, there))}"
+            for problem, there in by_problem(report.provable).items()
+        )
+    made = {f"{name}.md": text for name, text in own.items()}
+    made |= {f"{name}.tex": latex_tables(text) for name, text in own.items()}
+    made |= {name: text for section in report.sections for name, text in section.files.items()}
     made |= raw_rows(report.evidence)
     return [_replace(folder / name, text) for name, text in made.items()]
 

@@ -25,6 +25,7 @@ from optac.report.tables import ORACLES
 from optac.runs.json_files import Row
 
 RESULT_COLUMNS = ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]"]
+BILL_COLUMNS = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
 NO_SPREAD = "cannot tell: neither has a spread"
 TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
 
@@ -192,21 +193,26 @@ def _sample(place: int) -> Markup:
 
 def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
     """The gaps every algorithm came to and which oracles it paid for, one table per problem, medians over seeds."""
-    head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
     tables = []
     for problem, there in by_problem(groups).items():
         lines = [_bill_line(group, commands) for group in there]
-        tables.append(table(head, lines, caption=f"{problem}: medians over seeds (least–most)"))
+        tables.append(table(BILL_COLUMNS, lines, caption=f"{problem}: medians over seeds (least–most)"))
     return joined(*tables)
 
 
 def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
+    label, *cells = bill_line(group)
+    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in group.runs])
+    return [element("a", label, href=f"#{anchor}", title="the command that makes it"), *cells]
+
+
+def bill_line(group: ProvableGroup) -> list[str]:
+    """What an algorithm came to and paid, as the page and its files say it."""
     runs = group.runs
-    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in runs])
     gaps = [f"{gap:.3f}" for gap in sorted(run.last_gap for run in runs)]
     spread = f" ({gaps[0]}–{gaps[-1]})" if gaps[0] != gaps[-1] else ""
     return [
-        element("a", group.label, href=f"#{anchor}", title="the command that makes it"),
+        group.label,
         str(len(runs)),
         f"{median(run.episodes for run in runs):,.0f}",
         f"{median(run.last_gap for run in runs):.3f}{spread}",

@@ -21,8 +21,14 @@ from optac.settings import changed, parameters_of, read, read_fields
 
 LARGEST = 10**12
 CANDIDATES = 64
-COMMON_SETTINGS = ("model_class", "rank", "candidates", "rho", "keep_members")
-"""Settings every algorithm has; `solve` takes them by name."""
+COMMON_SETTINGS: Mapping[str, str] = {
+    "model_class": "what SL fits: simplex, decoder, linear, finite, or package.module:name",
+    "rank": "d, the number of latents to fit; the problem's own by default",
+    "candidates": "size of the finite class: the truth and decoys [64]",
+    "rho": "the distribution over (s, a) of PE's regression, an array; in Python only [uniform]",
+    "keep_members": "keep every policy of the mixture in memory [true]",
+}
+"""Settings every algorithm has, and what they mean; `solve` takes them by name."""
 
 Choice = tuple[ModelClass, dict[str, Any]]
 """The class, and what of the choice is not the default and determines the result."""

@@ -5,7 +5,7 @@ The algorithm sees a handle; the loop alone holds the truth, with which it value
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, cast
 
@@ -37,6 +37,7 @@ from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import RichClass
 from optac.settings import changed, read
+from optac.terminal import progress
 
 Arguments = ParamSpec("Arguments")
 
@@ -158,6 +159,13 @@ class PreparedRun:
         return accounts.result(identity, state)
 
 
+def progress_note(row: Row) -> str:
+    """The note beside the bar; a reward-free algorithm has no gap before its end."""
+    if row["gap"] is None:
+        return f"exploring, {row['episodes']} episodes"
+    return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"
+
+
 def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Arguments, Result]:
     """`solve`, which takes what `prepare` takes: the list of arguments stands once."""
 
@@ -170,9 +178,14 @@ def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Argumen
         learner's. `model_class`: "simplex" (rank `rank`, the problem's by default), "finite" (the truth among
         `candidates`; the default of moffle and spanrl), another name or location, a list of problems or (phi, mu), or
         an object (`optac.extend.ModelClass`). `rho`: a distribution (S, A), uniform by default. `progress` is called
-        with rows of the history as they come. Further settings are the algorithm's own constants, over the preset's.
+        with rows of the history as they come; without it a notebook or a terminal shows a bar. Further settings are
+        the algorithm's own constants, over the preset's.
         """
-        return prepared(*args, **kwargs)()
+        run = prepared(*args, **kwargs)
+        if run.progress is not None:
+            return run()
+        with progress(run.algorithm, run.rounds, quiet=False, lines=False) as advance:
+            return replace(run, progress=lambda row: advance(row["iteration"], progress_note(row)))()
 
     return solve
 
