@@ -7,7 +7,7 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
 is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
-the critics see (s, a) beside φ.
+the critics are SAC's own, with φ beside (s, a) in their input, so that φ is all that the two agents differ by.
 """
 
 import dataclasses
@@ -55,7 +55,12 @@ class Settings(AgentSettings):
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "default": {},
         "plain": {},
-        "recipe": {**AgentSettings.PRESETS["recipe"], "raw_input": True, "feature_norm": True},
+        "recipe": {
+            **AgentSettings.PRESETS["recipe"],
+            "raw_input": True,
+            "feature_norm": True,
+            "head_layers": 2,
+        },
         "paper": {**AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
 
@@ -68,6 +73,7 @@ class Settings(AgentSettings):
     )
     feature_norm: bool = setting(False, "standardise both layers of φ over their units, so that φ is bounded")
     raw_input: bool = setting(False, "let the critic on φ see (s, a) beside it")
+    head_layers: int = setting(1, "hidden layers of the critic on φ", least=1)
     head: Literal["mlp", "fourier"] = setting(
         "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
     )
@@ -113,8 +119,8 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
     critic = ensemble(
         settings.critics,
-        [w, 1] if literal else [seen, w, 1],
-        normalised=int(settings.layer_norm),
+        [w, 1] if literal else [seen, *[w] * settings.head_layers, 1],
+        normalised=settings.head_layers * settings.layer_norm,
         key=key_critic,
     )
     model = transition_model(obs, act, w, d, normalised=settings.feature_norm, key=key_model)

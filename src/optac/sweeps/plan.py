@@ -99,7 +99,7 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
 
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
-    """Environments outermost, then seeds, so that the agents of one comparison advance together."""
+    """Seeds outermost, so that the comparison is balanced wherever the sweep is stopped."""
     from optac.environments import check_environment, make
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
@@ -116,7 +116,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
         env = make(environment)
         check_environment(env)
         env.close()
-    for environment, seed, agent in itertools.product(environments, seeds, agents):
+    for seed, environment, agent in itertools.product(seeds, environments, agents):
         for variant in variants[agent]:
             config = training_config(environment, agent, steps=steps, seed=seed, settings=variant)
             yield SweptRun(training_id(config), config)
