@@ -17,6 +17,8 @@ from optac.runs.json_files import Row
 from optac.sweeps.comparing import Comparison, prepared_comparison, run_compare
 from optac.terminal import progress
 
+__all__ = ["ComparisonResult", "compare"]
+
 LADDER_TITLE = "Explore, then commit: one row per rung"
 
 
