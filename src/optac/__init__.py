@@ -7,7 +7,7 @@ loads JAX or MuJoCo.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from optac import numpy_policy as numpy_policy
