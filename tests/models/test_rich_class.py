@@ -6,8 +6,9 @@ import pytest
 from optac import make_problem
 from optac.models.rich import DecodedPolicy, Decoders, RichClass
 from optac.models.rich.contexts import Contexts, Family, indistinct_pair
-from optac.models.rich.discriminant import discriminant, logits
-from optac.models.rich.splits import best_split
+from optac.models.rich.discriminant import discriminant, expectation_maximisation, logits, softmax
+from optac.models.rich.splits import best_split, telling_directions
+from optac.models.rich.step_fit import MERGE, least_gains
 
 
 def contexts(ids, size):
@@ -33,8 +34,29 @@ def test_labels_with_the_same_contexts_are_one():
     rng = np.random.default_rng(1)
     labels = rng.integers(3, size=600)
     outcome = np.where(labels == 2, rng.integers(2, size=600), rng.integers(2, 4, size=600))
-    assert indistinct_pair(contexts(outcome, 4), labels, 3, 3.0) == (0, 1)
-    assert indistinct_pair(contexts(labels, 3), labels, 3, 3.0) is None
+    least = np.full((3, 3), 3.0)
+    assert indistinct_pair(contexts(outcome, 4), labels, 3, least) == (0, 1)
+    assert indistinct_pair(contexts(labels, 3), labels, 3, least) is None
+
+
+def test_a_latent_that_noise_cut_in_two_is_made_one_again_and_two_groups_stay_two():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(800, 64))
+    group = rng.integers(2, size=800)
+    grouped = noise + 10 * group[:, None] * np.eye(64)[0]
+    outcome = rng.integers(20, size=800)
+    for features, ids in ((noise, outcome), (grouped, np.where(rng.random(800) < 0.2, group, outcome))):
+        given = contexts(ids, 20)
+        directions, _ = telling_directions(features, given)
+        weights, _, gain = expectation_maximisation(
+            features, given, np.eye(2)[(features @ directions[:, 0] > 0).astype(int)]
+        )
+        shares = softmax(logits(features, weights))
+        labels, least = shares.argmax(axis=1), least_gains(shares, 64)
+        # On the rows that it was fitted to, noise gains as well: the old bar alone would keep both.
+        assert gain > MERGE
+        assert indistinct_pair(given, labels, 2, np.full((2, 2), MERGE)) is None
+        assert indistinct_pair(given, labels, 2, least) == ((0, 1) if features is noise else None)
 
 
 def test_discriminant_separates_under_loud_noise():

@@ -34,6 +34,8 @@ class StepRecord:
     label_counts: Array | None = None
     episodes: int = 0
     tried: dict[int, Seen] = field(default_factory=dict)
+    tries: int = 0
+    """splits tried so far"""
 
 
 class RichData:
