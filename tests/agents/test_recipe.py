@@ -15,11 +15,12 @@ import optac
 from optac.agents import crffsac, sac
 from optac.agents.agent import Agent
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.features import features, transition_model
+from optac.agents.parts.features import transition_model
 from optac.agents.parts.networks import mlp, standardised
 from optac.agents.parts.soft_actor_critic import Transitions, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
 from optac.agents.record import Block, record_of
+from tests.agents.test_probes import QUICK, value
 
 TINY = {
     "preset": "recipe",
@@ -241,28 +242,6 @@ def test_the_bonus_is_counted_in_sizes_of_the_reward_and_one_rare_reward_does_no
     assert float(rebuilt.bonus_size) == pytest.approx((28 * 0.1 + 10) / 29)
     replay.rows.reward[: len(replay)] = 0.0
     assert float(crffsac.rebuild_when_due(settings, learner.state, block).bonus_size) == 1.0
-
-
-QUICK = {
-    "width": 32,
-    "batch_size": 64,
-    "learning_starts": 100,
-    "learning_rate": 3e-3,
-    "target_rate": 0.05,
-    "discount": 0.5,
-    "initial_temperature": 1e-3,
-}
-
-
-def value(agent: Agent, obs: float, action: float) -> float:
-    """The lower critic, in the reward's unit, at an observation and an action in [−1, 1]."""
-    learner = agent._learner
-    state, a = learner.state, jnp.array([[action]])
-    s = learner.statistics().standardised(jnp.array([[obs]]))
-    x = sac.joined(s, a)
-    if isinstance(state, crffsac.State):
-        x = jnp.concatenate([features(state.slow_phi, s, a), x], axis=-1)
-    return float(state.value_scale * sac.q_values(state.critic, x).min())
 
 
 @pytest.mark.parametrize("agent", ["sac", "crffsac"])
