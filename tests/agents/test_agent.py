@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 import optac
 from optac.agents.agent import Agent
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoint, checkpoints
 from optac.agents.training.checkpoint import CheckpointCorrupt
 from optac.agents.training.store import ResumeWarning
 from optac.errors import InvalidInput, OptacError, RunFailed
@@ -131,7 +131,7 @@ def test_a_save_of_foreign_content_gives_a_typed_error(changed: dict[str, Any], 
 
 def test_a_runs_folder_is_not_loaded_as_an_agent_and_what_uses_it_is_named(tmp_path: Path) -> None:
     train("probe/Drifting-v0", "sac", steps=30, settings=TINY, out=tmp_path / "run")
-    (newest, *_) = checkpoint.listed(tmp_path / "run" / "checkpoints")
+    (newest, *_) = checkpoints.listed(tmp_path / "run" / "checkpoints")
     for path in (tmp_path / "run", newest):
         with pytest.raises(InvalidInput, match=r"a run's folder.*`optac eval .*run`"):
             optac.SAC.load(path)

@@ -139,7 +139,7 @@ class Agent:
         if replay and len(held):
             rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
         meta |= {"env": env, "rows": self.rows, "predictions": self._generator.bit_generator.state}
-        checkpoint.save(Path(path), arrays, meta, own_rows=rows)
+        checkpoint.save(Path(path).resolve(), arrays, meta, own_rows=rows)
 
     def export(self, file: Path | str) -> None:
         """Write the deterministic policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
@@ -161,8 +161,9 @@ class Agent:
         Code that only the file names is imported with `trust` alone.
         """
         limit_threads(threads)
-        _refuse_run(Path(path))
-        found = checkpoint.load(Path(path))
+        path = Path(path).resolve()
+        _refuse_run(path)
+        found = checkpoint.load(path)
         with checkpoint.read_as_ours(found):
             record = cls._record(found, agent, trust)
             chosen_env = _environment(found, env)
@@ -234,8 +235,8 @@ def _environment(found: Checkpoint, given: Env | str | None) -> Env | str:
 
 def _refuse_run(path: Path) -> None:
     """InvalidInput where `path` is no folder, or is a run's or one of a run's checkpoints."""
-    for run in (path, path.absolute().parent.parent):
-        if (run / "config.json").is_file() and (run == path or path.absolute().parent.name == "checkpoints"):
+    for run in (path, path.parent.parent):
+        if (run / "config.json").is_file() and (run == path or path.parent.name == "checkpoints"):
             raise InvalidInput(
                 f"{path} belongs to a run's folder, not to a saved agent: `optac eval {run}`, `optac export "
                 f"{run} FILE.npz` and `optac resume {run}` use it"

@@ -158,7 +158,7 @@ def write_answer(out: Path | None, name: str, value: Any) -> None:
 def into(out: Path, name: Path | str) -> Path:
     """A file in the folder of --out, which is made where it is not there."""
     out.mkdir(parents=True, exist_ok=True)
-    return out / name
+    return out.resolve() / name
 
 
 def folder(text: str) -> Path:

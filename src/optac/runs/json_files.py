@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import RunFailed
-from optac.plain_files import read_plain, write_plain
+from optac.plain_files import is_there, link, read_plain, remove, rename, write_plain
 
 Row = dict[str, Any]
 
@@ -23,9 +23,9 @@ def write_json(path: Path, value: Mapping[str, Any], *, new: bool = False) -> No
         if new:
             _publish(aside, path)
         else:
-            os.replace(aside, path)
+            rename(aside, path)
     finally:
-        aside.unlink(missing_ok=True)
+        remove(aside)
 
 
 def read_json_object(path: Path) -> Row:
@@ -61,10 +61,10 @@ def plain(value: object) -> object:
 def _publish(aside: Path, path: Path) -> None:
     """Give `aside` its name, unless that is taken."""
     try:
-        os.link(aside, path)
+        link(aside, path)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        if path.exists():
+        if is_there(path):
             raise FileExistsError(path) from None
-        os.replace(aside, path)
+        rename(aside, path)

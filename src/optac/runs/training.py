@@ -7,7 +7,7 @@ from typing import Any
 
 from optac import registry
 from optac.agents.record import record_of
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoints
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.evaluation import evaluate as play
@@ -145,7 +145,7 @@ def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
 
 def _newest(folder: RunFolder, on_notice: Notice, *, replay: bool = True) -> Checkpoint | None:
     """The newest sound checkpoint, with a notice for each damaged one; None where none was ever saved."""
-    found, damage = checkpoint.newest_sound(folder.checkpoints, replay=replay)
+    found, damage = checkpoints.newest_sound(folder.checkpoints, replay=replay)
     if found is None and damage:
         raise RunFailed(
             f"no sound checkpoint is left in {folder.checkpoints}; start the run anew. {damage[0]}"

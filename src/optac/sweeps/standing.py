@@ -68,7 +68,8 @@ class SweepStanding:
 
 def sweep_standing(path: Path) -> SweepStanding:
     """Where the sweep in a folder stands."""
-    return SweepStanding(path, tuple(run_standing(path / name) for name in sweep_run_ids(path)))
+    here = path.resolve()
+    return SweepStanding(path, tuple(run_standing(here / name) for name in sweep_run_ids(here)))
 
 
 def sweep_run_ids(path: Path) -> list[str]:
@@ -99,6 +100,7 @@ def _standing(path: Path) -> RunStanding:
     if not (path / "config.json").exists():
         return RunStanding(path.name, "waiting")
     folder = RunFolder.open(path)
+    path = folder.path
     config, status, attempt = folder.config, folder.status, newest_attempt(path)
     result = read_json_object(path / "result.json") if (path / "result.json").exists() else {}
     rows = _last_rows(folder.metrics_path)
