@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from optac.agents.training import snapshot
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
+from optac.agents.training.deadline import last_words
 from optac.agents.training.environment_calls import Env, closed
 from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
@@ -15,10 +17,10 @@ from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.errors import RunFailed
+from optac.provenance import made_by
 from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
-from optac.runs.provenance import made_by
 from optac.runs.running import Interrupted, at_work
 from optac.runs.tensorboard import event_writer
 from optac.runs.training_result import TrainingResult
@@ -38,7 +40,8 @@ def run(
 ) -> TrainingResult:
     """Run to the end from `found` or from step 0."""
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
-    with closed(env), at_work(folder), noted() as caught:
+    failed = partial(folder.set_status, "failed")
+    with closed(env), at_work(folder), last_words(failed), noted() as caught:
         if found is None:
             folder.note_beginning()
         learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
