@@ -5,8 +5,8 @@ Read one value with `read`, the fields of a dataclass with `read_fields`, the pa
 str, a Literal, or any of them `| None`. `setting` declares a field with its meaning and range.
 
 An id covers what determines a result and differs from its preset: `changed` finds that, `canonical` gives it one
-form, `digest` one hash. So neither the spelling (0.5, "0.50", 5e-1) nor the order of settings matters, and a new
-setting whose default changes nothing changes no id.
+form, `digest` one hash, and `run_id` puts readable words around it. So neither the spelling (0.5, "0.50", 5e-1) nor
+the order of settings matters, and a new setting whose default changes nothing changes no id.
 """
 
 import ast
@@ -16,6 +16,8 @@ import inspect
 import itertools
 import json
 import math
+import os
+import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -139,6 +141,15 @@ def require_at_least(least: int | float, **numbers: int | float) -> None:
             raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
 
 
+def require_memory(size: int, what: str, lower: str) -> None:
+    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > there:
+        raise InvalidInput(
+            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
+        )
+
+
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
     """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
     parsed: dict[str, str] = {}
@@ -202,6 +213,14 @@ def digest(determining: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+def run_id(who: str, target: str, determining: Mapping[str, Any], seed: int) -> str:
+    """As in `sac-Hopper-v5-1a2b3c4d-s0`: an agent or algorithm, its environment or problem, the hash, the seed.
+
+    The number of steps is not in it: a run that is continued is the same run.
+    """
+    return f"{_words(who)}-{_words(target)}-{digest(determining)}-s{seed}"
+
+
 def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
     kinds = [kind]
     if typing.get_origin(kind) in (typing.Union, UnionType):
@@ -253,6 +272,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
 
 
 _READERS: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text}

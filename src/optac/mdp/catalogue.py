@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -20,6 +21,12 @@ from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.rich_problem import RichProblem
 from optac.mdp.tabular import TabularMDP
 from optac.settings import changed, parameters_of, plain, read, read_parameters
+
+# What reading a damaged archive or an array with an odd header raises; a size that no memory has is one of them.
+_UNREADABLE = (
+    *(OSError, ArithmeticError, LookupError, RuntimeError, MemoryError, ValueError, TypeError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 Problem: TypeAlias = LowRankMDP | SmoothWalk | RichProblem
 
@@ -133,7 +140,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise InvalidProblem(f"{path} cannot be read as an .npz of plain arrays: {error}") from None
 
 

@@ -12,6 +12,7 @@ from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
 from optac.mdp.table_size import check_table, is_large
 from optac.mdp.values import Factors, Kernel
+from optac.settings import require_memory
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv
@@ -41,6 +42,7 @@ class LowRankMDP(ExactProblem):
         self.mu = validation.frozen_copy(mu, "mu", "(H, d, S)")
         rewards = validation.frozen_copy(rewards, "rewards", "(H, S, A)")
         validation.check_shapes(self.phi, self.mu, rewards)
+        require_memory(rewards.nbytes, "a policy", "the horizon, the states or the actions")
         validation.check_finite(self.phi, "phi", "(h, s, a, component)")
         validation.check_finite(self.mu, "mu", "(h, component, s)")
         validation.check_finite(rewards, "rewards", "(h, s, a)")

@@ -22,7 +22,7 @@ from optac.array_types import Array
 from optac.errors import InvalidInput
 from optac.mdp.families.locks import DEAD, LIVE_ROWS, ROWS
 from optac.mdp.rich_problem import RichProblem
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 VALUES = 4
 AMPLITUDE = 2.0
@@ -81,6 +81,7 @@ def rich_lock(
         raise InvalidInput(
             f"dim={dim} is not valid; horizon {horizon} and {distractors} distractors need a power of two from {least}"
         )
+    require_memory(8 * horizon * ROWS * actions * ROWS, "the problem's tables", "horizon or actions")
     good = np.random.default_rng(seed).integers(actions, size=(horizon, LIVE_ROWS))
     step, row = np.indices(good.shape)
     transitions = np.zeros((horizon, ROWS, actions, ROWS))
