@@ -35,7 +35,7 @@ walk: $(STAMP)  ## how many modules each command calls and loads
 count: $(STAMP)  ## code lines of src and scripts, room by room
 	$(BIN)/python scripts/count_lines.py
 
-test: $(STAMP)  ## the default tests, under eight minutes on two cores
+test: $(STAMP)  ## the default tests
 	$(PYTEST)
 
 test-slow: $(STAMP)  ## the long tests

@@ -187,6 +187,15 @@ def test_version(capsys) -> None:
     assert capsys.readouterr().out.startswith("optac ")
 
 
+def test_the_package_runs_as_the_command() -> None:
+    ends = [
+        subprocess.run([*start, "solve", "nothing"], capture_output=True, text=True, check=False)
+        for start in ([sys.executable, "-m", "optac"], [str(Path(sys.executable).with_name("optac"))])
+    ]
+    assert ends[0].returncode == ends[1].returncode == 2
+    assert ends[0].stderr == ends[1].stderr and "unknown problem 'nothing'" in ends[0].stderr
+
+
 def test_demo_tells_the_story_and_ends_in_a_page(capsys) -> None:
     assert run("demo", "--quiet", "--out", "story", "--steps", "50") == 0
     shown = capsys.readouterr().out

@@ -180,7 +180,7 @@ def test_an_unreadable_folder_is_refused(tmp_path: Path) -> None:
     assert len(gather([closed]).training) == 1
 
 
-def test_an_experiment_with_a_report_of_its_own_is_left_to_it() -> None:
+def test_a_study_with_a_report_of_its_own_is_left_to_it() -> None:
     with pytest.raises(RunFailed, match="table1, which has a report"):
         gather([RESULTS / "table1"])
 

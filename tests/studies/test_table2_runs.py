@@ -90,7 +90,7 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     words = ["reproduce", "table2", "--environments", "optac/Pendulum-v0", "--steps", "20", "--seeds", "1"]
     assert main([*words, "--jobs", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["finished"] == 3 and said["experiment"] == "table2"
+    assert said["finished"] == 3 and said["study"] == "table2"
     assert "Pendulum" in Path(said["page"]).read_text()
     for run in said["runs"]:
         record = Path("results/table2-20-steps") / run["id"]
@@ -99,6 +99,6 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert main(["reproduce", "training-curves", *words[2:], "--minutes", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"] == 3
     assert main([*words, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"experiment": "table2", "missing": []}
+    assert json.loads(capsys.readouterr().out) == {"study": "table2", "missing": []}
     assert main(["reproduce", "oracles", "--steps", "20"]) == 2
     assert "--steps goes with table2 and training-curves, not with oracles" in capsys.readouterr().err

@@ -15,9 +15,9 @@ import pytest
 import optac
 from optac.cli import main
 from optac.errors import InvalidInput
+from optac.provenance import source_commit
 from optac.report.comparison import comparison_tables
 from optac.report.tables import cell
-from optac.runs.provenance import source_commit
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.comparing import prepared_comparison, run_compare
 from optac.sweeps.measuring import measured
@@ -105,7 +105,7 @@ def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
 
 
 def test_failing_cell_leaves_the_rows_before_it(tmp_path) -> None:
-    good = Cell("good", "optac.runs.provenance:versions")
+    good = Cell("good", "optac.provenance:versions")
     bad = Cell("bad", "optac.mdp:make_problem", {"name": "no-such-problem"})
     with pytest.raises(InvalidInput, match="unknown problem"):
         run_study(tmp_path / "out", {}, [good, bad])
@@ -181,7 +181,7 @@ def test_first_iteration_within_epsilon_is_found_though_the_history_is_thinned(m
 def test_rows_and_the_config_say_which_commit_made_them_and_another_one_may_go_on(
     tmp_path, monkeypatch
 ) -> None:
-    cells = [Cell(name, "optac.runs.provenance:versions") for name in ("one", "two")]
+    cells = [Cell(name, "optac.provenance:versions") for name in ("one", "two")]
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "aaaa")
     run_study(tmp_path / "out", {"kind": "compare"}, cells[:1])
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "bbbb-dirty")

@@ -30,7 +30,7 @@ def everything() -> dict[str, dict[str, str]]:
         "algorithms": {name: _line(entry) for name, entry in entries("algorithm").items()},
         "agents": {name: _line(entry) for name, entry in entries("agent").items()},
         "environments": {name: task.summary for name, task in TASKS.items()},
-        "experiments": {name: study.summary for name, study in studies().items()},
+        "studies": {name: study.summary for name, study in studies().items()},
         "benches": dict(BENCHES),
     }
 

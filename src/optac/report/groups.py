@@ -71,7 +71,7 @@ def short_name(environment: str) -> str:
 def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> list[Group]:
     """The groups, agents in the reference's order within each environment, told apart by their labels."""
     ordered = sorted(
-        gathered(runs, lambda run: run.experiment).values(),
+        gathered(runs, lambda run: run.setup).values(),
         key=lambda seeds: (seeds[0].environment, *reference.place(seeds[0].agent), seeds[0].steps),
     )
     return [

@@ -18,7 +18,7 @@ class ProvableGroup:
 
 def group_provable(runs: Sequence[ProvableRun]) -> list[ProvableGroup]:
     """The groups in the order of their first runs, told apart by their labels."""
-    found = gathered(runs, lambda run: run.experiment)
+    found = gathered(runs, lambda run: run.setup)
     firsts = [seeds[0] for seeds in found.values()]
     return [
         ProvableGroup(

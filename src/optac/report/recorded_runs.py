@@ -106,7 +106,7 @@ class TrainingRun:
         return _learning(self.config["settings"])
 
     @property
-    def experiment(self) -> tuple[Any, ...]:
+    def setup(self) -> tuple[Any, ...]:
         """Everything the run shares with those that differ from it in their seed alone."""
         chosen = self.learning_settings if self.changed is None else self.changed
         settings = tuple(sorted((name, repr(value)) for name, value in chosen.items()))
@@ -148,7 +148,7 @@ class ProvableRun:
         return True, self.episodes
 
     @property
-    def experiment(self) -> tuple[Any, ...]:
+    def setup(self) -> tuple[Any, ...]:
         """Everything the run shares with those that differ from it in their seed alone."""
         return self.problem, self.algorithm, tuple(sorted(self.choices.items()))
 

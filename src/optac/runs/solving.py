@@ -16,11 +16,10 @@ from optac.errors import InvalidInput
 from optac.mdp import Problem, described
 from optac.plain_files import write_plain
 from optac.runs.folder import RunFolder
-from optac.runs.identity import run_id, target_of
 from optac.runs.json_files import Row, read_json_object, write_json
-from optac.runs.kinds import SOLVE
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
+from optac.settings import canonical, run_id
 
 ELSEWHERE: Mapping[str, str] = {
     "iterations": "--iterations",
@@ -81,7 +80,8 @@ def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> Prepa
     source = Path(config.problem)
     digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.suffix == ".npz" else None
     determining = dict(run.choices) if digest is None else {**run.choices, "problem_sha256": digest}
-    target = target_of(source.stem if digest else choice.name, choice.chosen)
+    chosen = [f"{name}{value}" for name, value in canonical(choice.chosen).items()]
+    target = "-".join([source.stem if digest else choice.name, *chosen])
     settings = {name: value for name, value in run.choices.items() if name not in ELSEWHERE}
     return PreparedSolve(
         run,
@@ -134,6 +134,8 @@ def resume(
     A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for. Code that only
     config.json names is imported with `trust` alone.
     """
+    from optac.runs.kinds import SOLVE
+
     folder = RunFolder.open(path, claim)
     if not folder.is_finished:  # one that is may lie where nothing can be written
         with folder, registry.named_by(folder.config_path, trust=trust):

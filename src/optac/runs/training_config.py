@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optac import registry
-from optac.runs.identity import run_id
-from optac.settings import changed, read
+from optac.settings import changed, read, run_id
 
 LARGEST_SEED = 2**63 - 1
 """the largest that JAX takes"""

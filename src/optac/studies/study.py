@@ -49,7 +49,7 @@ class Study:
         """Run what is missing, for at most so many minutes: the rows there are then."""
         from optac.sweeps.cells import run_study
 
-        config = {"kind": "reproduce", "experiment": self.name, "command": f"optac reproduce {self.name}"}
+        config = {"kind": "reproduce", "study": self.name, "command": f"optac reproduce {self.name}"}
         path = out or self.results
         return run_study(path, config, self.cells(), jobs=jobs, progress=progress, minutes=minutes)
 

@@ -46,7 +46,7 @@ def sweep(
         runs += sweep_of("table2", {"sweep": axes, "settings": {"preset": preset}}).runs
     runs.sort(key=_turn)
     given = {"environments": chosen, "seeds": seeds, "steps": steps, "preset": preset}
-    return Sweep("table2", {"experiment": given}, tuple(runs))
+    return Sweep("table2", {"study": given}, tuple(runs))
 
 
 def _turn(run: "SweptRun") -> tuple[bool, int]:
