@@ -52,7 +52,7 @@ def rich_table(
 @contextmanager
 def progress(description: str, total: int, *, quiet: bool, lines: bool = True) -> Iterator[Advance]:
     """A bar in a notebook or on a terminal's standard error, else, with `lines`, a line every few seconds."""
-    if not quiet and is_notebook():
+    if not quiet and "IPython" in sys.modules and is_notebook():
         with bar(description, total) as advance:
             yield advance
     elif quiet or not (lines or sys.stderr.isatty()):
