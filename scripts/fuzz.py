@@ -66,21 +66,10 @@ horizon=100000 actions=x = a=b=c seed=-1 --seed --steps --set --out --path --age
 0 1 -1 9223372036854775808 nan 1e400 ../.. /dev/null opt-ac sac width=0 width=1000000000
 """
 WORDS = [*COMMANDS, *USUAL.split(), "", "\ud83d"]
-LINES = """
-=
-[
-]]
-seeds = 10
-seeds = 1000000000000000000000
-steps = nan
-"
-\x00
-é
-[sweep]
-iterations = -1
-{}
-"""
-TEXTS = [*LINES.splitlines(), "a = " + "[" * 10_000]
+TEXTS = [
+    *("", "=", "[", "]]", "seeds = 10", "seeds = 1000000000000000000000", "steps = nan", '"', "\x00"),
+    *("é", "[sweep]", "iterations = -1", "{}", "a = " + "[" * 10_000),
+]
 
 
 class Failed(Exception):
@@ -88,26 +77,32 @@ class Failed(Exception):
 
 
 def answered(words: list[str]) -> tuple[int, str, str]:
-    """The exit code, standard output and standard error of a command in this process; a hang ends the program."""
+    """The exit code, standard output and standard error of a command in this process."""
     out, err = io.StringIO(), io.StringIO()
-    hung = threading.Timer(SECONDS_TO_END, _hang, [words])
-    hung.daemon = True
-    hung.start()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = optac(words)
-            except SystemExit as end:
-                code = int(end.code or 0)
-    finally:
-        hung.cancel()
+    with watched(words), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = optac(words)
+        except SystemExit as end:
+            code = int(end.code or 0)
     said = err.getvalue()
     if "Traceback" in said or "should not have happened" in said or code not in (0, 1, 2):
         raise Failed(f"{words}: exit {code}: {said[-500:]}")
     return code, out.getvalue(), said
 
 
-def _hang(words: list[str]) -> None:
+@contextlib.contextmanager
+def watched(words: object) -> Iterator[None]:
+    """A hang in the block ends the program."""
+    hung = threading.Timer(SECONDS_TO_END, _hang, [words])
+    hung.daemon = True
+    hung.start()
+    try:
+        yield
+    finally:
+        hung.cancel()
+
+
+def _hang(words: object) -> None:
     print(f"hang: {words}", file=sys.__stderr__, flush=True)
     os._exit(1)
 
@@ -186,12 +181,18 @@ def arrays(chance: random.Random, count: int, policy: Path, problem: Path) -> It
             shutil.rmtree("solved", ignore_errors=True)
             yield f"solve: exit {code}"
         else:
-            try:
-                numpy_policy.load(file)
-                yield "load: loaded"
-            except (OptacError, OSError):
-                yield "load: refused"
+            with watched("loading a policy"):
+                yield loaded(file)
         file.rmdir() if file.is_dir() else file.unlink(missing_ok=True)
+
+
+def loaded(file: Path) -> str:
+    """What comes of loading a policy."""
+    try:
+        numpy_policy.load(file)
+    except OptacError:
+        return "load: refused"
+    return "load: loaded"
 
 
 def vectors(chance: random.Random, count: int) -> Iterator[str]:
