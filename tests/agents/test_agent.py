@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 import optac
 from optac.agents.agent import Agent
 from optac.agents.training import checkpoint, checkpoints
-from optac.agents.training.checkpoint import CheckpointCorrupt
+from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.agents.training.store import ResumeWarning
 from optac.errors import InvalidInput, OptacError, RunFailed
 from optac.runs.training import train
