@@ -1,8 +1,8 @@
 """The examples of the documentation: every code block of a page, and how the tests run it.
 
 docs/examples.toml says of a page, under its path, what the tests change: `shorter` replaces text (fewer steps),
-`not_run` names a word and why a block that has it is not run, `before` is Python that runs first, `files` the names
-under which the page's TOML blocks are saved. The site shows below each block what was changed, or why it is not run.
+`not_run` names a word and why a block that has it is not run, `files` the names under which the page's TOML blocks are
+saved. The site shows below each block what was changed, or why it is not run.
 """
 
 import re

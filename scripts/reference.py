@@ -173,8 +173,8 @@ def _entry(name: str, value: Any) -> str:
         shown = repr(value) if len(repr(value)) < 200 else f"a {type(value).__name__}"
         return f"{head}\n\n`{shown}`"
     parts = [head, _signature(name.rpartition(".")[2], value), _text(_doc(value))]
-    if inspect.isclass(value) and vars(value).get("__init__"):
-        parts.append(_text(_doc(value.__init__)))
+    if inspect.isclass(value):
+        parts.append(_text(inspect.cleandoc(getattr(vars(value).get("__init__"), "__doc__", None) or "")))
     if inspect.isclass(value) and not issubclass(value, BaseException):
         for member, found in sorted(_members(value).items()):
             text = _text(_doc(found))

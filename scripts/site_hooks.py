@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from markdown import Markdown
+from markdown.extensions import Extension
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 
@@ -22,6 +24,19 @@ from scripts import page_examples, reference  # noqa: E402
 
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 OUTSIDE = re.compile(r"^(\w+:|/)")
+
+
+class UnderscoresAreLetters(Extension):
+    """Emphasis is written with stars alone: an underscore of a formula, as in ‖φ_h‖_Λ, stays what it is."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Markdown's own name)
+        md.delimiters.remove("_")
+
+
+def on_config(config: Any) -> Any:
+    """Read pages with our extension too."""
+    config.markdown_extensions.append(UnderscoresAreLetters())
+    return config
 
 
 def on_files(files: Files, config: Any) -> Files:

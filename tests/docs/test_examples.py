@@ -42,13 +42,11 @@ def run_page(page: str) -> int:
             Path(next(files)).write_text(example.text)
         if example.is_run:
             count += 1
-            _run(example, space, plan.get("before", ""))
+            _run(example, space)
     return count
 
 
-def _run(example: Example, space: dict[str, Any], before: str) -> None:
-    if not space:
-        exec(before, space)
+def _run(example: Example, space: dict[str, Any]) -> None:
     if example.language == "python":
         exec(compile(example.text, "a page", "exec"), space)
     elif example.language == "toml":

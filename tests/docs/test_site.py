@@ -64,3 +64,7 @@ def test_a_broken_link_stops_the_build(tmp_path: Path) -> None:
 def test_changed_examples_are_marked_on_their_page(site: Path) -> None:
     text = (site / "tutorials" / "train.html").read_text()
     assert 'class="tested"' in text and "Run by the tests with less:" in text
+
+
+def test_underscores_of_formulas_stay_what_they_are(site: Path) -> None:
+    assert "‖φ̂_h‖_{Λ̂⁻¹}" in (site / "algorithms" / "opt-ac.html").read_text()
