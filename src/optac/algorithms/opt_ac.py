@@ -40,14 +40,17 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import PRACTICAL_ALPHA, checked_ridge, elliptical_bonus, reward_range
+from optac.algorithms.parts.elliptical import (
+    PRACTICAL_ALPHA,
+    RICH_ALPHA,
+    checked_ridge,
+    elliptical_bonus,
+    reward_range,
+)
 from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
-
-RICH_ALPHA = 1.0
-"""chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
 
 @dataclass(frozen=True)

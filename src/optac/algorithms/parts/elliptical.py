@@ -18,6 +18,8 @@ from optac.oracles import Bill
 
 PRACTICAL_ALPHA = 0.02
 """chosen once for locks, chains and FrozenLake together, and held for all problems and algorithms"""
+RICH_ALPHA = 1.0
+"""chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
 
 @runtime_checkable
