@@ -19,6 +19,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object, write_json
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
+from optac.runs.solve_snapshots import FolderSnapshots
 from optac.settings import canonical, run_id
 
 ELSEWHERE: Mapping[str, str] = {
@@ -129,7 +130,7 @@ def resume(
     claim: Claim | None = None,
     trust: bool = False,
 ) -> Row:
-    """Run an unfinished solve again, from its first iteration: it keeps no checkpoint. What its result.json holds.
+    """Go on with an unfinished solve from its snapshot, else from its first iteration. What its result.json holds.
 
     A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for. Code that only
     config.json names is imported with `trust` alone.
@@ -141,7 +142,6 @@ def resume(
         with folder, registry.named_by(folder.config_path, trust=trust):
             if not folder.is_finished:  # meanwhile
                 run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
-                folder.cut(lambda row: False)
                 _run(run, folder, on_row)
     return read_json_object(folder.path / "result.json")
 
@@ -162,8 +162,10 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
 
     with at_work(folder):
         folder.note_beginning()
-        result = replace(run, progress=keep)()
+        snapshots = FolderSnapshots(folder)
+        result = replace(run, progress=keep)(snapshots=snapshots)
         folder.check()
+        snapshots.remove()
         summary = {**result.summary(), "settings": asdict(result.settings)}
         write_json(folder.path / "result.json", recorded(summary))
         content = io.BytesIO()
