@@ -114,5 +114,10 @@ def _standing(sweep: Any, work: Path, results: Path, missing: set[str]) -> Sweep
     here = {
         run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "finished"
     }
-    places = [(work if run.id in here else results) / run.id for run in sweep.runs]
-    return SweepStanding(results, tuple(run_standing(path) for path in places))
+    return SweepStanding(
+        results,
+        tuple(
+            run_standing((work if run.id in here else results) / run.id, dict(run.config))
+            for run in sweep.runs
+        ),
+    )

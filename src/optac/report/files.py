@@ -10,6 +10,7 @@ from textwrap import shorten
 
 from optac.errors import InvalidInput
 from optac.figures import COLOURS, figure
+from optac.report.colours import looks
 from optac.report.groups import short_name
 from optac.report.latex import latex_tables
 from optac.report.page import Report, page, page_path, read_report
@@ -86,9 +87,10 @@ def _figures(report: Report, folder: Path) -> list[Path]:
     panels = [(f"curve-{short_name(panel.name)}", panel) for panel in report.curves]
     panels += [("profile", panel) for panel in report.profile]
     panels += [(f"gap-{panel.name}", panel) for panel in report.gaps]
+    panels += [(f"trials-{panel.name}", panel) for panel in report.histories]
     drawn = []
     for name, (_, panel) in zip(file_names([text for text, _ in panels]), panels, strict=True):
-        path = panel_figure(panel, folder / f"{name}.png")
+        path = panel_figure(panel, folder / f"{name}.png", report.reference)
         drawn += [path, path.with_suffix(".svg")]
     return drawn
 
@@ -104,15 +106,21 @@ def file_names(texts: Sequence[str]) -> list[str]:
     return names
 
 
-def panel_figure(panel: Panel, path: Path) -> Path:
-    """A panel drawn by matplotlib."""
+def panel_figure(panel: Panel, path: Path, reference: Reference = UNTOLD) -> Path:
+    """A panel drawn by matplotlib, in the page's colours."""
+    styles = looks((series.name for series in panel.series), reference)
     with figure(path, size=(7, 4.2)) as axes:
-        for i, series in enumerate(panel.series):
-            colour, band = COLOURS[i % len(COLOURS)], series.band
+        for series in panel.series:
+            look, band = styles[series.name], series.band
+            colour = COLOURS[look.colour]
             for xs, ys in series.threads.values():
                 axes.plot(xs, ys, color=colour, linewidth=0.7, alpha=0.4)
             label = shorten(series.label, 48, placeholder=" …").replace("$", r"\$")
-            style = {"dashes": DASHES[i % len(DASHES)], "linewidth": 2, "markersize": 3}
+            style = {
+                "dashes": DASHES[(look.colour + look.dash) % len(DASHES)],
+                "linewidth": 2,
+                "markersize": 3,
+            }
             marker = "o" if len(band.at) < 8 else None
             axes.plot(band.at, band.estimate, color=colour, label=label, marker=marker, **style)
             if band.low is not None and band.high is not None:

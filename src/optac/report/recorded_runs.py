@@ -159,7 +159,10 @@ def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -
     for name, kind in kinds.items():
         if not isinstance(config.get(name), kind):
             raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-    state = folder.status.state if folder.status else "not recorded"
+    status = folder.status
+    state: str = status.state if status else "not recorded"
+    if status and status.state == "finished" and status.why:
+        state = f"finished: {status.why}"
     run = TrainingRun(folder.path, config, rows, state, train_command(config))
     if not isinstance(run.preset, str) or not isinstance(run.changed, dict | None):
         raise RunFailed(
@@ -196,7 +199,9 @@ def _provable(
         folder.path,
         config,
         rows,
-        " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())]),
+        " ".join(
+            [Path(config["problem"]).name, *(f"{k}={v}" for k, v in config.get("parameters", {}).items())]
+        ),
         algorithm,
         int(result["seed"]),
         _choices(config, algorithm),

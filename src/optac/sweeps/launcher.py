@@ -109,7 +109,7 @@ def run_sweep(
             measured=measured,
             waiting=list(sweep.runs),
         ).run()
-    return SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
+    return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
 
 
 @dataclass
