@@ -29,6 +29,24 @@ from optac.errors import InvalidInput, unknown_name
 
 Bound: TypeAlias = int | float | None
 
+ELSEWHERE: Mapping[str, str] = {
+    "alpha": "initial_temperature",
+    "buffer_size": "replay_capacity",
+    "ent_coef": "initial_temperature",
+    "eval_freq": "eval_every",
+    "gamma": "discount",
+    "hidden_size": "width",
+    "log_interval": "log_every",
+    "lr": "learning_rate",
+    "n_critics": "critics",
+    "n_eval_episodes": "eval_episodes",
+    "net_arch": "width",
+    "policy_delay": "actor_every",
+    "save_freq": "checkpoint_every",
+    "tau": "target_rate",
+}
+"""What a setting is called in Stable-Baselines3, rl_zoo3 or CleanRL, where that is another name than ours."""
+
 TRUTH: Mapping[str, bool] = {"true": True, "false": False, "1": True, "0": False}
 WANTED = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
 
@@ -106,7 +124,7 @@ def read_fields(
     ranges = {field.name: field.metadata.get("range", usual) for field in dataclasses.fields(kind)}
     for name in given:
         if name not in ranges:
-            raise unknown_name("setting", name, [*ranges, *also])
+            raise unknown_name("setting", name, [*ranges, *also], meant=ELSEWHERE.get(name))
     return {name: _read(name, value, kinds[name], ranges[name]) for name, value in given.items()}
 
 

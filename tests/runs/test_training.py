@@ -18,6 +18,7 @@ import numpy as np
 import probe_environments
 import pytest
 
+import optac
 from optac.agents.training import checkpoint, checkpoints, replay_pieces, sealed_files
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
@@ -453,7 +454,7 @@ def test_out_is_obeyed_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_tensorboard_events_are_written_beside_the_rows(tmp_path: Path) -> None:
-    started("sac", tmp_path / "run", tensorboard=True)
+    started("sac", tmp_path / "run", callback=optac.TensorBoard())
     (events,) = (tmp_path / "run" / "tensorboard").iterdir()
     assert b"eval/mean_reward" in events.read_bytes()
 

@@ -117,6 +117,13 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_best(parser: argparse.ArgumentParser) -> None:
+    """Which of a run's policies."""
+    parser.add_argument(
+        "--best", action="store_true", help="the policy of the best evaluation, not the last one"
+    )
+
+
 def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:
     """Examples at the end of the help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

@@ -5,18 +5,23 @@ import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from optac import registry
 from optac.algorithms import Result
+from optac.algorithms.loop.learnt import Learnt, PlanInModel, PlanOnData
 from optac.algorithms.loop.run import PreparedRun, prepare
 from optac.errors import InvalidInput
-from optac.mdp import Problem, described
+from optac.mdp import Problem, TabularPolicy, described
+from optac.mdp.grid import Grid, GridPolicy
+from optac.models import DecodedPolicy, LowRankModel
+from optac.models.rich.decoders import Decoders, StepDecoder
+from optac.oracles import Bill
 from optac.plain_files import write_plain
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import Row, read_json_object, write_json
+from optac.runs.json_files import Classes, Row, read_json_object, write_json, write_tree
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
 from optac.runs.solve_snapshots import FolderSnapshots
@@ -33,6 +38,40 @@ ELSEWHERE: Mapping[str, str] = {
     "rho": "the Python keyword: it is an array",
 }
 """Options of a solve that are no settings, and how each is given."""
+
+
+RESULT: Final = "result.npz"
+KEPT: Final = (
+    "problem",
+    "algorithm",
+    "seed",
+    "value",
+    "optimal_value",
+    "last_value",
+    "last_policy",
+    "episodes",
+    "iterations",
+    "bill",
+    "coverage",
+    "certificate",
+    "certificate_bill",
+    "model",
+    "learnt",
+)
+"""what of a result is kept there; the rest is in the other files"""
+KEPT_CLASSES: Final[Classes] = {
+    Bill: None,
+    DecodedPolicy: None,
+    Decoders: None,
+    Grid: ("dim", "cells", "low", "high"),
+    GridPolicy: None,
+    Learnt: None,
+    LowRankModel: None,
+    PlanInModel: None,
+    PlanOnData: None,
+    StepDecoder: None,
+    TabularPolicy: None,
+}
 
 
 @dataclass(frozen=True)
@@ -168,10 +207,17 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         snapshots.remove()
         summary = {**result.summary(), "settings": asdict(result.settings)}
         write_json(folder.path / "result.json", recorded(summary))
+        write_tree(folder.path / RESULT, _kept(result), KEPT_CLASSES)
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **result.last_policy.arrays())
         write_plain(folder.path / "policy.npz", content.getvalue())
     return result
+
+
+def _kept(result: Result) -> Row:
+    """All of a result that is not in the folder's other files; what a clock said is no part of it."""
+    kept: Row = {name: getattr(result, name) for name in KEPT}
+    return {**kept, "members": list(result.policy.members), "mixed": len(result.policy)}
 
 
 def recorded(row: Mapping[str, Any]) -> Row:

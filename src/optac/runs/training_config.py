@@ -16,6 +16,7 @@ def training_config(
 ) -> dict[str, Any]:
     """The configuration with its full settings; bad input is refused."""
     from optac.agents.record import record_of
+    from optac.environments import environment_name
 
     agent = registry.find("agent", agent).name
     record = record_of(agent)
@@ -24,7 +25,7 @@ def training_config(
     return {
         "kind": "train",
         "agent": agent,
-        "environment": environment,
+        "environment": environment_name(environment),
         "steps": read("steps", steps, int, least=1),
         "seed": read("seed", seed, int, least=0, most=LARGEST_SEED),
         "settings": full,
