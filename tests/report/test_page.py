@@ -16,6 +16,7 @@ from optac.report.chart import round_places, tick_text
 from optac.report.evidence import gather
 from optac.report.files import file_names, write_report
 from optac.report.groups import group_runs
+from optac.report.latex import latex_tables
 from optac.report.markup import Markup, element, joined, without_folders
 from optac.report.page_sections import aggregate_table, shared_tasks
 from optac.report.panels import profile_panel
@@ -144,11 +145,16 @@ def test_figures_and_tables_lie_beside_the_page(written) -> None:
         "table2.md",
         "table2.tex",
         "results.md",
+        "results.tex",
+        "bills.md",
+        "bills.tex",
         "curve-HalfCheetah.png",
         "curve-HalfCheetah.svg",
     } <= names
     assert all(path.stat().st_size > 100 and path.parent.name == "mine" for path in written.files)
     assert "gap-combination-lock-horizon-8-actions-5-seed-0.svg" in names
+    bills = [(written.beside / f"bills.{kind}").read_text() for kind in ("md", "tex")]
+    assert bills[1] == latex_tables(bills[0]) and "opt-ac" in bills[1]
 
 
 def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
