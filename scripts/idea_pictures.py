@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/explanation/ideas.md and of the tutorials into docs/images.
+"""Draw the pictures of docs/explanation/ideas.md, of rich observations and of the tutorials into docs/images.
 
 python -m scripts.idea_pictures
 """
@@ -140,8 +140,41 @@ def tutorials() -> None:
             picture.savefig(IMAGES / file, dpi=130, metadata={"Software": None})  # type: ignore[attr-defined]
 
 
+def rich() -> None:
+    """One step of a lock behind distractors: by the loudest directions, by the learnt decoder, and latent by latent."""
+    problem = optac.make_problem("rich-lock", horizon=6, distractors=4)
+    decoders = optac.solve(problem, episodes=1500, progress=lambda row: None).model.decoders
+    h = int(np.argmax(decoders.used >= 3))
+    shown = problem.held_out[h]
+    flat = shown.reshape(-1, problem.dim)
+    loud = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)[2][:2].T
+    weights = decoders.steps[h].weights
+    told = np.linalg.svd(weights - weights.mean(axis=1, keepdims=True))[0][:, :2]
+    panels = {
+        "by the two directions\nof most variance": loud,
+        "by the two directions\nof the learnt decoder": told,
+    }
+    with figure(IMAGES / "idea-rich.png", 1, 3, size=(11, 3.6)) as axes:
+        for axis, (title, directions) in zip(axes, panels.items(), strict=False):
+            for z, (name, colour) in enumerate(zip(("A, live", "B, live", "C, dead"), COLOURS, strict=False)):
+                axis.scatter(*(shown[z] @ directions).T, s=6, color=colour, label=name, alpha=0.7)
+            axis.set_title(f"observations of step {h + 1}, {title}", fontsize="small")
+            axis.set(xticks=[], yticks=[])
+        axes[0].legend()
+        grid = np.concatenate(
+            [np.pad(step, ((0, 0), (0, 1))) for step in problem.confusion(decoders)[..., :4]], axis=1
+        )
+        axes[2].imshow(grid, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        axes[2].set_title("learnt latents (columns) beside the true ones,\nstep by step", fontsize="small")
+        axes[2].set(
+            yticks=range(3), yticklabels="ABC", xticks=np.arange(6) * 5 + 1.5, xticklabels=range(1, 7)
+        )
+        axes[2].set(xlabel="step")
+        axes[2].grid(False)
+
+
 if __name__ == "__main__":
-    for draw in (low_rank, exploration, bonus, oracles, optimism, fourier, tutorials):
+    for draw in (low_rank, exploration, bonus, oracles, optimism, fourier, rich, tutorials):
         draw()
     for left_over in IMAGES.glob("idea-*.svg"):
         left_over.unlink()

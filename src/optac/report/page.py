@@ -18,6 +18,7 @@ from optac.report.colours import Look, looks
 from optac.report.commands_section import Commands
 from optac.report.evidence import Evidence, gather
 from optac.report.groups import Group, group_runs
+from optac.report.latents import latents_section
 from optac.report.markup import Markup, element, joined, without_folders
 from optac.report.numbers import seeds
 from optac.report.page_sections import (
@@ -165,6 +166,9 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         first = len(report.panels) - len(report.histories)
         tuned = tuning_section(report.tunings, report.histories, first, styles)
         shown.append(("tuning", "Tuning", tuned))
+    decoded = [run for run in report.evidence.provable if run.confusion]
+    if decoded:
+        shown.append(("latents", "Learnt latents beside the true ones", latents_section(decoded)))
     made_by = provenance_section(report.groups, report.provable)
     return [
         *shown,

@@ -24,6 +24,8 @@ STEP, SCORE, SPEED = "time/total_timesteps", "eval/mean_reward", "time/fps"
 LARGEST = 1e150
 RECENT = 3
 POINT = ("episodes", "gap", "last_gap")
+Confusion = tuple[tuple[tuple[float, ...], ...], ...]
+"""step, true latent, learnt latent → the share of the one's observations that are decoded as the other"""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class ProvableRun:
     seconds: float
     curve: tuple[tuple[float, float, float], ...]
     command: str
+    confusion: Confusion = ()
 
     @property
     def progress(self) -> tuple[bool, int]:
@@ -212,6 +215,7 @@ def _provable(
         _sound(result["time/seconds"]),
         tuple((_sound(episodes), _sound(gap), _sound(last)) for episodes, gap, last in curve),
         command,
+        _confusion(result.get("confusion", [])),
     )
 
 
@@ -226,6 +230,19 @@ def _sound(value: object) -> float:
     found = finite(value)
     if found is None:
         raise ValueError(f"{value!r} is no number")
+    return found
+
+
+def _confusion(steps: Any) -> Confusion:
+    """Grids of shares, each with a column at least and rows of one length."""
+    found = tuple(tuple(tuple(_sound(share) for share in row) for row in rows) for rows in steps)
+    for rows in found:
+        if (
+            len({len(row) for row in rows}) != 1
+            or not rows[0]
+            or not all(0 <= s <= 1.01 for r in rows for s in r)
+        ):
+            raise ValueError("its confusion is no grid of shares")
     return found
 
 

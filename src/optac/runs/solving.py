@@ -14,9 +14,9 @@ from optac.algorithms import Result
 from optac.algorithms.loop.learnt import Learnt, PlanInModel, PlanOnData
 from optac.algorithms.loop.run import PreparedRun, prepare
 from optac.errors import InvalidInput
-from optac.mdp import Problem, TabularPolicy, described
+from optac.mdp import Problem, RichProblem, TabularPolicy, described
 from optac.mdp.grid import Grid, GridPolicy
-from optac.models import DecodedPolicy, LowRankModel
+from optac.models import DecodedPolicy, LowRankModel, RichModel
 from optac.models.rich.decoders import Decoders, StepDecoder
 from optac.oracles import Bill
 from optac.plain_files import write_plain
@@ -204,13 +204,13 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         snapshots = FolderSnapshots(folder)
         result = replace(run, progress=keep)(snapshots=snapshots)
         folder.check()
-        snapshots.remove()
-        summary = {**result.summary(), "settings": asdict(result.settings)}
+        summary = {**result.summary(), "settings": asdict(result.settings), **_latents(run.problem, result)}
         write_json(folder.path / "result.json", recorded(summary))
         write_tree(folder.path / RESULT, _kept(result), KEPT_CLASSES)
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **result.last_policy.arrays())
         write_plain(folder.path / "policy.npz", content.getvalue())
+        snapshots.remove()
     return result
 
 
@@ -218,6 +218,19 @@ def _kept(result: Result) -> Row:
     """All of a result that is not in the folder's other files; what a clock said is no part of it."""
     kept: Row = {name: getattr(result, name) for name in KEPT}
     return {**kept, "members": list(result.policy.members), "mixed": len(result.policy)}
+
+
+def _latents(problem: Problem, result: Result) -> Row:
+    """Where only observations are seen: the learnt latents beside the true ones, and the value's standard error."""
+    if not isinstance(problem, RichProblem) or not isinstance(result.model, RichModel):
+        return {}
+    decoders = result.model.decoders
+    assert decoders is not None
+    steps = zip(problem.confusion(decoders), decoders.used, strict=True)
+    return {
+        "confusion": [np.round(shares[:, :count].astype(float), 3).tolist() for shares, count in steps],
+        "standard_error": problem.standard_error(result.last_policy),
+    }
 
 
 def recorded(row: Mapping[str, Any]) -> Row:
