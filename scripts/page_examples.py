@@ -46,7 +46,9 @@ def plans() -> dict[str, Any]:
 
 
 def examples(text: str, plan: Mapping[str, Any]) -> list[Example]:
-    """The code blocks of a page; a change or a reason that fits no block is an error."""
+    """The code blocks of a page; a key that is none, and a change or a reason that fits no block, is an error."""
+    if plan.keys() - {"shorter", "not_run", "files"}:
+        raise ValueError(f"examples.toml knows shorter, not_run and files; a page has {', '.join(plan)}")
     found, used = [], set()
     for block in FENCE.finditer(text):
         given = block["text"]

@@ -20,9 +20,8 @@ def card(title: str, facts: Mapping[str, str], picture: "Picture | None" = None)
         f'<td style="text-align:left">{escape(value)}</td></tr>'
         for name, value in facts.items()
     )
-    drawn = (
-        "" if picture is None else f'<div style="background:white;width:fit-content">{picture.svg()}</div>'
-    )
+    frame = "background:white;width:fit-content;max-width:100%;overflow-x:auto"
+    drawn = "" if picture is None else f'<div style="{frame}">{picture.svg()}</div>'
     return f"<div><b>{escape(title)}</b><table>{lines}</table>{drawn}</div>"
 
 
