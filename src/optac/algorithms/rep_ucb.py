@@ -34,7 +34,7 @@ from optac.algorithms.loop.states import RollInState as State
 from optac.algorithms.parts.elliptical import (
     PRACTICAL_ALPHA,
     RICH_ALPHA,
-    checked_ridge,
+    BonusSettings,
     elliptical_bonus,
     reward_range,
 )
@@ -43,33 +43,16 @@ from optac.models import TransitionData
 from optac.oracles import maximum_likelihood, plan
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Settings(BonusSettings):
     """The constants of Rep-UCB."""
 
-    alpha: float
-    """α, multiplies the elliptical norm of a feature"""
     bonus_max: float
     """the bonus is cut off here before it is scaled; the paper's 2"""
     bonus_scale: float
     """multiplies the bonus; the value range H in the theorem"""
     bonus_range: Literal["one", "rewards"]
     """the bonus is in units of 1, or of the largest reward that later steps can still pay"""
-    lam: float
-    """λ, the ridge of the Gram matrix"""
-    gram: Literal["latents", "phi"]
-    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
-    beta: float
-    """β, the slack of the likelihood"""
-    whole_trajectories: bool
-    """fit every transition of an episode, not only the one at the roll-in's step"""
-    untried: Literal["nowhere", "uniform"]
-    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
-    optimistic_ties: bool
-    """give a pair on which models of the same likelihood differ the bonus 1"""
-
-    def __post_init__(self) -> None:
-        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:

@@ -16,6 +16,7 @@ from optac.report.tables import ORACLES
 from optac.runs.command_lines import compare_command, solve_command, train_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object
+from optac.runs.kinds import TRAIN
 
 # They say when a run looks up from its work, not what it learns.
 BOOKKEEPING = {"eval_every", "checkpoint_every", "log_every", "step_timeout"}
@@ -158,10 +159,7 @@ class ProvableRun:
 
 def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> TrainingRun:
     """A run of `optac train`, be it on its way."""
-    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
-    for name, kind in kinds.items():
-        if not isinstance(config.get(name), kind):
-            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
+    TRAIN.check(config, folder)
     status = folder.status
     state: str = status.state if status else "not recorded"
     if status and status.state == "finished" and status.why:
