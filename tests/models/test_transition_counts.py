@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from optac.errors import InvalidInput
 from optac.mdp.sampling import Trajectories
-from optac.mdp.table_size import check_table
+from optac.mdp.values import check_table
 from optac.models import TransitionCounts
 
 

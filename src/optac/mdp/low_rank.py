@@ -10,8 +10,7 @@ from optac.array_types import Rewards, Transitions
 from optac.mdp import validation
 from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
-from optac.mdp.table_size import check_table, is_large
-from optac.mdp.values import Factors, Kernel
+from optac.mdp.values import Factors, Kernel, check_table, is_large
 from optac.settings import require_memory
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 
 from optac.array_types import Array, Counts, Visits
 from optac.mdp.sampling import Trajectories
-from optac.mdp.table_size import check_table
+from optac.mdp.values import check_table
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,17 @@ from optac.errors import RunFailed
 
 ROOMS = ("optac.algorithms.", "optac.mdp.", "optac.models.", "optac.oracles.")
 DIGEST = hashlib.sha256().digest_size
+_FOREIGN = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -37,11 +48,14 @@ def packed(tree: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """What was packed; None where the bytes are damaged."""
+    """What was packed; None where the bytes are damaged, or are somebody else's."""
     if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
         return None
-    with np.load(io.BytesIO(data[DIGEST:]), allow_pickle=False) as file:
-        return _Unpacker(file).tree(json.loads(file["outline"].tobytes()))
+    try:
+        with np.load(io.BytesIO(data[DIGEST:]), allow_pickle=False) as file:
+            return _Unpacker(file).tree(json.loads(file["outline"].tobytes()))
+    except (*_FOREIGN, NotPacked):
+        return None
 
 
 class _Packer:

@@ -33,7 +33,7 @@ class FolderSnapshots:
         """The snapshot, its rows kept in the metrics and no others."""
         found = unpacked(read_plain(self._path)) if is_there(self._path) else None
         rows = self._folder.rows()
-        if found is None or found["source"] != self._source or len(rows) < found["rows"]:
+        if not isinstance(found, dict) or found.get("source") != self._source or len(rows) < found["rows"]:
             self._folder.cut(lambda row: False)
             return None
         known = {row["iteration"] for row in rows[: found["rows"]]}
