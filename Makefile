@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz clean
+.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz docs wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,7 +35,7 @@ walk: $(STAMP)  ## how many modules each command calls and loads
 count: $(STAMP)  ## code lines of src and scripts, room by room
 	$(BIN)/python scripts/count_lines.py
 
-test: $(STAMP)  ## the default tests, under eight minutes on two cores
+test: $(STAMP)  ## the default tests
 	$(PYTEST)
 
 test-slow: $(STAMP)  ## the long tests
@@ -63,6 +63,16 @@ test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a ve
 	$(PYTHON) -m venv .venv-base
 	.venv-base/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build/dist/*.whl pytest pytest-timeout hypothesis
 	.venv-base/bin/python -m pytest -m base --override-ini addopts= tests/test_base_install.py
+
+docs: $(STAMP)  ## the documentation site in build/site, strictly, with every example on it run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m mkdocs build --quiet
+	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs
+
+wheel: $(STAMP)  ## build wheel and source archive into build/dist, and check what is in them
+	rm -rf build/dist build/lib
+	$(BIN)/python -m build --outdir build/dist .
+	$(BIN)/python scripts/check_wheel.py build/dist
 
 mutate: $(STAMP)  ## take each mechanism away in turn and print the test that fails
 	$(BIN)/python tests/mutations/mutate.py

@@ -1,6 +1,6 @@
 """Damage, nonsense and kills by chance: `make fuzz` counts what comes of them, and fails on what must not happen.
 
-Four kinds of case, drawn from one seed: damaged files of a run, argument vectors, sweep files, and kills of a training.
+Drawn from one seed: damaged files of a run, policy or problem, argument vectors, sweep files, kills of a training.
 Each may end in success or in one line of error. A traceback, a hang, a result that says `exact` and is another than the
 undisturbed run's, or a change outside the run's folder makes the command exit with 1.
 """
@@ -22,7 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from optac import make_problem, numpy_policy
 from optac.cli import main as optac
+from optac.errors import OptacError
 from optac.threads import limit_threads
 
 SECONDS_TO_END = 120.0
@@ -45,50 +47,28 @@ iterations = 2
 [settings]
 keep_members = false
 """
-WORDS = [
-    *(
-        "list",
-        "solve",
-        "train",
-        "resume",
-        "eval",
-        "export",
-        "status",
-        "report",
-        "sweep",
-        "compare",
-        "nonsense",
-    ),
-    *("combination-lock", "Pendulum-v1", "run", "missing", "", "-", "--", "--json", "--quiet", "--version"),
-    *("horizon=2", "actions=2", "horizon=-1", "horizon=1e99", "actions=x", "=", "a=b=c", "seed=-1", "\ud83d"),
-    *("--seed", "--steps", "--set", "--out", "--path", "--agent", "--algorithm", "--iterations", "--trust"),
-    *(
-        "0",
-        "1",
-        "-1",
-        "9223372036854775808",
-        "nan",
-        "1e400",
-        "../..",
-        "/dev/null",
-        "opt-ac",
-        "sac",
-        "width=0",
-    ),
-]
+COMMANDS = (
+    "list",
+    "solve",
+    "train",
+    "resume",
+    "eval",
+    "export",
+    "status",
+    "report",
+    "sweep",
+    "compare",
+    "nonsense",
+)
+USUAL = """
+combination-lock Pendulum-v1 run missing - -- --json --quiet --version horizon=2 actions=2 horizon=-1 horizon=1e99
+horizon=100000 actions=x = a=b=c seed=-1 --seed --steps --set --out --path --agent --algorithm --iterations --trust
+0 1 -1 9223372036854775808 nan 1e400 ../.. /dev/null opt-ac sac width=0 width=1000000000
+"""
+WORDS = [*COMMANDS, *USUAL.split(), "", "\ud83d"]
 TEXTS = [
-    "",
-    "=",
-    "[",
-    "]]",
-    "seeds = 10",
-    "steps = nan",
-    '"',
-    "\x00",
-    "é",
-    "[sweep]",
-    "iterations = -1",
-    "{}",
+    *("", "=", "[", "]]", "seeds = 10", "seeds = 1000000000000000000000", "steps = nan", '"', "\x00"),
+    *("é", "[sweep]", "iterations = -1", "{}", "a = " + "[" * 10_000),
 ]
 
 
@@ -97,26 +77,32 @@ class Failed(Exception):
 
 
 def answered(words: list[str]) -> tuple[int, str, str]:
-    """The exit code, standard output and standard error of a command in this process; a hang ends the program."""
+    """The exit code, standard output and standard error of a command in this process."""
     out, err = io.StringIO(), io.StringIO()
-    hung = threading.Timer(SECONDS_TO_END, _hang, [words])
-    hung.daemon = True
-    hung.start()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = optac(words)
-            except SystemExit as end:
-                code = int(end.code or 0)
-    finally:
-        hung.cancel()
+    with watched(words), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = optac(words)
+        except SystemExit as end:
+            code = int(end.code or 0)
     said = err.getvalue()
     if "Traceback" in said or "should not have happened" in said or code not in (0, 1, 2):
         raise Failed(f"{words}: exit {code}: {said[-500:]}")
     return code, out.getvalue(), said
 
 
-def _hang(words: list[str]) -> None:
+@contextlib.contextmanager
+def watched(words: object) -> Iterator[None]:
+    """A hang in the block ends the program."""
+    hung = threading.Timer(SECONDS_TO_END, _hang, [words])
+    hung.daemon = True
+    hung.start()
+    try:
+        yield
+    finally:
+        hung.cancel()
+
+
+def _hang(words: object) -> None:
     print(f"hang: {words}", file=sys.__stderr__, flush=True)
     os._exit(1)
 
@@ -148,32 +134,71 @@ def damaged(chance: random.Random, file: Path, precious: Path) -> str:
 
 
 def files(chance: random.Random, count: int, whole: Path, result: str) -> Iterator[str]:
-    """A stopped run with one file damaged, then resumed, evaluated, exported, shown."""
-    precious = whole.parent / "precious"
-    precious.write_text("a year's work")
+    """A stopped run with one file damaged or one folder made a link, then resumed, evaluated, exported, shown."""
+    outside = whole.parent / "outside"
+    shutil.copytree(whole / "checkpoints", outside)
+    (outside / "precious").write_text("a year's work")
+    before = contents(outside)
     for number in range(count):
         run = whole.parent / f"damaged-{number}"
         shutil.copytree(whole, run)
-        file = chance.choice(sorted(path for path in run.rglob("*") if path.is_file()))
-        what = damaged(chance, file, precious)
+        if chance.random() < 0.1:
+            place = chance.choice([path for path in sorted(run.rglob("*")) if path.is_dir()])
+            what = "a link"
+            shutil.rmtree(place)
+            place.symlink_to(outside / place.relative_to(run / "checkpoints"))
+        else:
+            place = chance.choice(sorted(path for path in run.rglob("*") if path.is_file()))
+            what = damaged(chance, place, outside / "precious")
         command = chance.choice(["resume", "resume", "eval", "export", "report"])
         more = {"eval": ["--episodes", "1"], "export": [str(run.parent / "policy.npz")]}.get(command, [])
         more = ["--out", str(run.parent / "report.html")] if command == "report" else more
         code, out, _ = answered([command, str(run), *more, "--json"])
-        if precious.read_text() != "a year's work":
-            raise Failed(f"{file.relative_to(run)} {what}: {command} wrote outside the folder")
+        if contents(outside) != before:
+            raise Failed(f"{place.relative_to(run)} {what}: {command} wrote outside the folder")
         if command == "resume" and code == 0:
             said = json.loads(out)
             if said["exact"] and said["parameters_sha256"] != result:
-                raise Failed(f"{file.relative_to(run)} {what}: resumed to another result that says exact")
+                raise Failed(f"{place.relative_to(run)} {what}: resumed to another result that says exact")
         shutil.rmtree(run)
         yield f"{command}: exit {code}"
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Every file in a folder, and every folder in it."""
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def arrays(chance: random.Random, count: int, policy: Path, problem: Path) -> Iterator[str]:
+    """An exported policy or a problem's arrays, damaged, then loaded or solved."""
+    for _ in range(count):
+        whole = chance.choice([policy, problem])
+        file = whole.with_name("damaged.npz")
+        shutil.copyfile(whole, file)
+        damaged(chance, file, whole)
+        if whole is problem:
+            code, _, _ = answered(["solve", str(file), "--iterations", "2", "--out", "solved", "--json"])
+            shutil.rmtree("solved", ignore_errors=True)
+            yield f"solve: exit {code}"
+        else:
+            with watched("loading a policy"):
+                yield loaded(file)
+        file.rmdir() if file.is_dir() else file.unlink(missing_ok=True)
+
+
+def loaded(file: Path) -> str:
+    """What comes of loading a policy."""
+    try:
+        numpy_policy.load(file)
+    except OptacError:
+        return "load: refused"
+    return "load: loaded"
 
 
 def vectors(chance: random.Random, count: int) -> Iterator[str]:
     """Words by chance as a command."""
     for _ in range(count):
-        words = [chance.choice(WORDS[:11]), *chance.choices(WORDS, k=chance.randrange(7))]
+        words = [chance.choice(COMMANDS), *chance.choices(WORDS, k=chance.randrange(7))]
         if words[0] in ("train", "compare"):
             words += ["--steps", "0"] if words[0] == "train" else ["--seeds", "0"]
         code, _, _ = answered(words)
@@ -193,14 +218,17 @@ def sweeps(chance: random.Random, count: int) -> Iterator[str]:
         yield f"exit {code}"
 
 
-def kills(chance: random.Random, count: int, seconds: float, result: str) -> Iterator[str]:
-    """Trainings killed or stopped at a moment by chance, then resumed to the end."""
-    command = [sys.executable, "-c", "import sys; from optac.cli import main; sys.exit(main(sys.argv[1:]))"]
-    for number in range(count):
-        out = f"killed-{number}"
-        process = subprocess.Popen(
-            [*command, *TRAIN, *SETTINGS, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+def kills(chance: random.Random, count: int, result: str) -> Iterator[str]:
+    """Trainings killed or stopped at a moment by chance of such a training's time, then resumed to the end."""
+    seconds = 0.0
+    for number in range(count + 1):
+        out, began = f"killed-{number}", time.monotonic()
+        command = [sys.executable, "-m", "optac", *TRAIN, *SETTINGS, "--out", out]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if not seconds:
+            process.wait()
+            seconds = time.monotonic() - began
+            continue
         time.sleep(chance.random() * seconds)
         name = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         process.send_signal(name)
@@ -209,10 +237,13 @@ def kills(chance: random.Random, count: int, seconds: float, result: str) -> Ite
         except subprocess.TimeoutExpired:
             process.kill()
             raise Failed(f"a training did not end after {name.name}") from None
+        if process.returncode not in (0, -name, 128 + name):
+            raise Failed(f"a training ended with {process.returncode} after {name.name}")
         if (Path(out) / "config.json").exists():
             code, said, err = answered(["resume", out, "--json"])
             if code != 0 or json.loads(said)["parameters_sha256"] != result:
                 raise Failed(f"{out}, ended by {name.name}, was not resumed to the same result: {code} {err}")
+        shutil.rmtree(out, ignore_errors=True)
         yield f"{name.name}: exit {process.returncode}"
 
 
@@ -223,36 +254,41 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=count)
     chosen = parser.parse_args()
     limit_threads(1)
+    failed = 0
     with tempfile.TemporaryDirectory(prefix="optac-fuzz-") as place:
         os.chdir(place)
         os.environ["TMPDIR"] = place
         whole = Path(place, "whole").absolute()
-        began = time.monotonic()
+        os.environ["XDG_CACHE_HOME"] = place
         _, said, _ = answered([*TRAIN, *SETTINGS, "--out", str(whole)])
-        seconds, result = time.monotonic() - began, json.loads(said)["parameters_sha256"]
+        result = json.loads(said)["parameters_sha256"]
+        policy, problem = Path(place, "whole.npz"), Path(place, "problem.npz")
+        answered(["export", str(whole), str(policy)])
+        make_problem("combination-lock", horizon=2, actions=2).save(problem)
         stopped = Path(place, "stopped")
         shutil.copytree(whole, stopped)
         shutil.rmtree(stopped / "checkpoints" / "ckpt_000000000120")
         (stopped / "status.json").unlink()
         chance = random.Random(chosen.seed)
         kinds: dict[str, Callable[[], Iterator[str]]] = {
-            "files": lambda: files(chance, chosen.files, stopped, result),
+            "files": lambda: files(chance, chosen.files - chosen.files // 5, stopped, result),
+            "arrays": lambda: arrays(chance, chosen.files // 5, policy, problem),
             "vectors": lambda: vectors(chance, chosen.vectors),
             "sweeps": lambda: sweeps(chance, chosen.sweeps),
-            "kills": lambda: kills(chance, chosen.kills, seconds, result),
+            "kills": lambda: kills(chance, chosen.kills, result),
         }
-        print("| kind | cases | what came of them |\n|---|---:|---|")
+        print("| kind | cases | what came of them |\n|---|---:|---|", flush=True)
         for name, cases in kinds.items():
             ends: Counter[str] = Counter()
             try:
                 ends.update(cases())
             except Failed as error:
                 print(f"fuzz: seed {chosen.seed}, {name}, case {ends.total()}: {error}", file=sys.stderr)
-                return 1
+                failed = 1
             listed = ", ".join(f"{end} × {times}" for end, times in sorted(ends.items()))
             print(f"| {name} | {ends.total()} | {listed} |", flush=True)
         os.chdir("/")
-    return 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from optac.algorithms.protocol import load_algorithm
 from optac.cli import main
+from optac.settings import meanings
 from tests.random_problems import random_problem
 
 
@@ -185,6 +187,15 @@ def test_version(capsys) -> None:
     assert capsys.readouterr().out.startswith("optac ")
 
 
+def test_the_package_runs_as_the_command() -> None:
+    ends = [
+        subprocess.run([*start, "solve", "nothing"], capture_output=True, text=True, check=False)
+        for start in ([sys.executable, "-m", "optac"], [str(Path(sys.executable).with_name("optac"))])
+    ]
+    assert ends[0].returncode == ends[1].returncode == 2
+    assert ends[0].stderr == ends[1].stderr and "unknown problem 'nothing'" in ends[0].stderr
+
+
 def test_demo_tells_the_story_and_ends_in_a_page(capsys) -> None:
     assert run("demo", "--quiet", "--out", "story", "--steps", "50") == 0
     shown = capsys.readouterr().out
@@ -214,3 +225,22 @@ def test_signals_are_recorded_and_tell_in_the_exit_code(name: str, code: int) ->
     assert status == {"state": "interrupted", "why": f"stopped by {name}"}
     rows = [json.loads(line) for line in metrics.read_text().splitlines()]
     assert [row["iteration"] for row in rows] == [200 * (i + 1) for i in range(len(rows))]
+
+
+@pytest.mark.parametrize("algorithm", ["opt-ac", "spanrl"])
+def test_help_of_solve_lists_the_settings_of_the_algorithm_named_before_it(algorithm: str, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["solve", "--algorithm", algorithm, "--help"])
+    shown = capsys.readouterr().out
+    said = " ".join(shown.split())
+    for name, text in meanings(load_algorithm(algorithm).Settings).items():
+        assert text and f"{name} {text}; " in said
+    assert " model_class what SL fits" in said and all(len(line) <= 120 for line in shown.splitlines())
+
+
+def test_help_of_train_lists_the_settings_of_the_agent_named_before_it(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--agent", "sac", "--help"])
+    said = capsys.readouterr().out
+    assert "batch_size             transitions in one update; a whole number, at least 1 [128]" in said
+    assert "bonus_lambda" not in said and "  preset  " not in said

@@ -11,7 +11,17 @@ import optac
 from tests.report.training_runs import write_run
 
 ORDER = [
-    ["array_types", "errors", "numpy_policy", "signals", "terminal", "threads", "versions"],
+    [
+        "array_types",
+        "errors",
+        "figures",
+        "notebook",
+        "numpy_policy",
+        "provenance",
+        "signals",
+        "terminal",
+        "threads",
+    ],
     ["settings", "registry", "plain_files"],
     ["mdp"],
     ["models"],
@@ -27,6 +37,7 @@ ORDER = [
     ["studies"],
     ["commands"],
     ["cli"],
+    ["__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
 SOURCE = Path(optac.__file__).parent
@@ -137,3 +148,9 @@ def test_a_report_loads_neither_an_algorithm_nor_an_agent(tmp_path: Path) -> Non
     write_run(tmp_path / "runs" / "a")
     names = loaded("report", "runs", str(SOURCE.parents[1] / "results/lock-8-5/driven"), folder=tmp_path)
     assert "jax" not in names and not rooms_of(names) & {*THEORY, "agents", "sweeps"}
+
+
+def test_no_file_has_more_than_300_lines() -> None:
+    root = SOURCE.parents[1]
+    files = [path for folder in ("src", "scripts", "examples") for path in (root / folder).rglob("*.py")]
+    assert {path.name: n for path in files if (n := len(path.read_text().splitlines())) > 300} == {}

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import subprocess
 import sys
 import zipfile
@@ -193,4 +194,11 @@ def test_a_missing_file_and_another_npz_say_how_to_make_one(file):
         numpy_policy.load(file)
     np.savez(file, json.dumps({}))
     with pytest.raises(InvalidInput, match="a policy holds format"):
+        numpy_policy.load(file)
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_a_folder_is_refused_and_not_waited_for(put, file):
+    put(file)
+    with pytest.raises(InvalidInput, match="it is no plain file"):
         numpy_policy.load(file)

@@ -7,26 +7,40 @@ loads JAX or MuJoCo.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from optac import numpy_policy as numpy_policy
     from optac.agents.agent import CRFFSAC as CRFFSAC
     from optac.agents.agent import SAC as SAC
     from optac.agents.agent import Agent as Agent
+    from optac.agents.training.callbacks import BestCheckpoint as BestCheckpoint
+    from optac.agents.training.callbacks import Callback as Callback
+    from optac.agents.training.callbacks import StopOnReward as StopOnReward
+    from optac.agents.training.callbacks import TensorBoard as TensorBoard
     from optac.algorithms import solve as solve
     from optac.mdp import LowRankMDP as LowRankMDP
+    from optac.mdp import TabularMDP as TabularMDP
     from optac.mdp import from_gymnasium as from_gymnasium
     from optac.mdp import make_problem as make_problem
     from optac.models import ConditionalFourierFeatures as ConditionalFourierFeatures
+    from optac.runs.loading import load as load
+    from optac.studies.compare import compare as compare
 
 _HOMES = {
     "Agent": "optac.agents.agent",
     "CRFFSAC": "optac.agents.agent",
     "SAC": "optac.agents.agent",
+    "BestCheckpoint": "optac.agents.training.callbacks",
+    "Callback": "optac.agents.training.callbacks",
+    "StopOnReward": "optac.agents.training.callbacks",
+    "TensorBoard": "optac.agents.training.callbacks",
     "ConditionalFourierFeatures": "optac.models",
     "LowRankMDP": "optac.mdp",
+    "TabularMDP": "optac.mdp",
+    "compare": "optac.studies.compare",
     "from_gymnasium": "optac.mdp",
+    "load": "optac.runs.loading",
     "make_problem": "optac.mdp",
     "solve": "optac.algorithms",
 }

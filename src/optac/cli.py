@@ -41,6 +41,7 @@ COMMANDS = {
     "export": "a trained run's policy as plain arrays, for numpy alone",
     "compare": "several algorithms and seeds on one problem, in parallel",
     "sweep": "run all that a TOML file asks for, or resume it",
+    "tune": "search an agent's settings as a TOML file asks, or continue",
     "status": "what a sweep has done and is doing",
     "reproduce": "run studies of the paper, or resume them",
     "report": "a page about runs, sweeps and comparisons",

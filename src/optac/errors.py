@@ -48,11 +48,21 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, which the command treats as it does SIGINT, but for its exit code 143."""
 
 
-def unknown_name(kind: str, given: str, known: Iterable[str]) -> InvalidInput:
-    """The error for a name that is not in a list of names, the nearest known ones first; of a long list only those."""
+def unknown_name(kind: str, given: str, known: Iterable[str], meant: str | None = None) -> InvalidInput:
+    """The error for a name that is not in a list of names, the nearest known ones first; of a long list only those.
+
+    `meant` is the one that such a name stands for elsewhere. Initials (`lr`) and words of a name (`rate`) are near too.
+    """
     names = sorted(known)
+    short = [name for name in names if len(given) > 1 and given == "".join(w[0] for w in _words(name))]
     near = difflib.get_close_matches(given, names, n=max(len(names), 1), cutoff=0.5)
-    ordered = near + [name for name in names if name not in near]
+    part = [name for name in names if _words(given) and {*_words(given)} <= {*_words(name)}]
+    first = [meant] if meant in names else []
+    ordered = list(dict.fromkeys([*first, *short, *near, *part, *names]))
     shown = ordered if len(ordered) <= _MOST_NAMES else [*ordered[:_NEAREST], f"… ({len(ordered)} in all)"]
     listing = ", ".join(shown) if shown else "(none)"
     return InvalidInput(f"unknown {kind} {given!r}; known, nearest first: {listing}")
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in name.replace("-", "_").split("_") if word]

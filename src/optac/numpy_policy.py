@@ -137,6 +137,8 @@ def save(
 def load(file: str | os.PathLike[str]) -> Policy:
     """The policy in a file written by `save` or by `optac export`; `InvalidInput` where it is not one."""
     try:
+        if os.path.exists(file) and not os.path.isfile(file):  # a pipe would be waited for
+            raise ValueError("it is no plain file")
         with zipfile.ZipFile(file) as archive:
             arrays = {member.filename: _read(archive, member) for member in _members(archive)}
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Names and the parts they stand for: problems, model classes, algorithms and agents, ours and others'.
+"""Names and the parts they stand for: problems, model classes, algorithms, agents and callbacks, ours and others'.
 
 Wherever a name is taken, `load(kind, name)` finds the part: one of ours, one that an installed package registers under
 the entry-point groups below, or one that the name locates itself, as `package.module` or `package.module:name`.
@@ -21,12 +21,13 @@ from typing import Any, Literal
 
 from optac.errors import InvalidInput, OptacError, unknown_name
 
-Kind = Literal["problem", "model class", "algorithm", "agent"]
+Kind = Literal["problem", "model class", "algorithm", "agent", "callback"]
 GROUPS: Mapping[Kind, str] = {
     "problem": "optac.problems",
     "model class": "optac.model_classes",
     "algorithm": "optac.algorithms",
     "agent": "optac.agents",
+    "callback": "optac.callbacks",
 }
 
 
@@ -147,6 +148,12 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
         "crffsac-bonus": (
             "optac.agents.crffsac:WITH_BONUS",
             "the same with the elliptical bonus in the critic's target",
+        ),
+    },
+    "callback": {
+        "tensorboard": (
+            "optac.agents.training.callbacks:TensorBoard",
+            "every number of every row as TensorBoard events",
         ),
     },
 }

@@ -5,15 +5,20 @@ Read one value with `read`, the fields of a dataclass with `read_fields`, the pa
 str, a Literal, or any of them `| None`. `setting` declares a field with its meaning and range.
 
 An id covers what determines a result and differs from its preset: `changed` finds that, `canonical` gives it one
-form, `digest` one hash. So neither the spelling (0.5, "0.50", 5e-1) nor the order of settings matters, and a new
-setting whose default changes nothing changes no id.
+form, `digest` one hash, and `run_id` puts readable words around it. So neither the spelling (0.5, "0.50", 5e-1) nor
+the order of settings matters, and a new setting whose default changes nothing changes no id.
 """
 
+import ast
 import dataclasses
 import hashlib
 import inspect
+import itertools
 import json
 import math
+import os
+import re
+import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,6 +28,24 @@ from typing import Any, TypeAlias
 from optac.errors import InvalidInput, unknown_name
 
 Bound: TypeAlias = int | float | None
+
+ELSEWHERE: Mapping[str, str] = {
+    "alpha": "initial_temperature",
+    "buffer_size": "replay_capacity",
+    "ent_coef": "initial_temperature",
+    "eval_freq": "eval_every",
+    "gamma": "discount",
+    "hidden_size": "width",
+    "log_interval": "log_every",
+    "lr": "learning_rate",
+    "n_critics": "critics",
+    "n_eval_episodes": "eval_episodes",
+    "net_arch": "width",
+    "policy_delay": "actor_every",
+    "save_freq": "checkpoint_every",
+    "tau": "target_rate",
+}
+"""What a setting is called in Stable-Baselines3, rl_zoo3 or CleanRL, where that is another name than ours."""
 
 TRUTH: Mapping[str, bool] = {"true": True, "false": False, "1": True, "0": False}
 WANTED = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
@@ -56,6 +79,34 @@ def setting(default: Any, text: str, *, determines: bool = True, **bounds: Bound
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def meanings(kind: type) -> dict[str, str]:
+    """What each field of a dataclass means: as `setting` has it, else the text that stands under it in its file."""
+    said: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        try:
+            (node,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        except (OSError, TypeError):  # made without a file
+            continue
+        body = getattr(node, "body", [])
+        for field, text in itertools.pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                constant = text.value if isinstance(text, ast.Expr) else None
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                    said[field.target.id] = constant.value
+    return {one.name: one.metadata.get("help", said.get(one.name, "")) for one in dataclasses.fields(kind)}
+
+
+def wanted(kind: Any, within: Range | None = None) -> str:
+    """What may be given for a kind: `a whole number, at least 1`, `one of latents, phi`."""
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, UnionType) else (kind,)
+    first = next(one for one in kinds if one is not NoneType)
+    if typing.get_origin(first) is typing.Literal:
+        words = f"one of {', '.join(map(str, typing.get_args(first)))}"
+    else:
+        words = ", ".join(filter(None, [WANTED[first], str(within or "")]))
+    return f"{words}, or none" if NoneType in kinds else words
+
+
 def read(name: str, value: Any, kind: Any, **bounds: Bound) -> Any:
     """The value as its kind, in its Range; text is read as on the command line."""
     return _read(name, value, kind, Range(**bounds))
@@ -73,7 +124,7 @@ def read_fields(
     ranges = {field.name: field.metadata.get("range", usual) for field in dataclasses.fields(kind)}
     for name in given:
         if name not in ranges:
-            raise unknown_name("setting", name, [*ranges, *also])
+            raise unknown_name("setting", name, [*ranges, *also], meant=ELSEWHERE.get(name))
     return {name: _read(name, value, kinds[name], ranges[name]) for name, value in given.items()}
 
 
@@ -106,6 +157,15 @@ def require_at_least(least: int | float, **numbers: int | float) -> None:
             raise InvalidInput(f"{name}={value} is not a number; {name} must be at least {least}")
         if value < least:
             raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
+
+
+def require_memory(size: int, what: str, lower: str) -> None:
+    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > there:
+        raise InvalidInput(
+            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
+        )
 
 
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
@@ -171,6 +231,14 @@ def digest(determining: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+def run_id(who: str, target: str, determining: Mapping[str, Any], seed: int) -> str:
+    """As in `sac-Hopper-v5-1a2b3c4d-s0`: an agent or algorithm, its environment or problem, the hash, the seed.
+
+    The number of steps is not in it: a run that is continued is the same run.
+    """
+    return f"{_words(who)}-{_words(target)}-{digest(determining)}-s{seed}"
+
+
 def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
     kinds = [kind]
     if typing.get_origin(kind) in (typing.Union, UnionType):
@@ -184,9 +252,7 @@ def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
         if isinstance(answer, int | float) and answer not in within:
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
-        wanted = ", ".join(filter(None, [WANTED[kinds[0]], str(within)]))
-        allowed = f"{wanted}, or none" if kinds[0] is not kind else wanted
-        raise InvalidInput(f"{name}={value} is not valid; {name} must be {allowed}") from None
+        raise InvalidInput(f"{name}={value} is not valid; {name} must be {wanted(kind, within)}") from None
     return answer
 
 
@@ -224,6 +290,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
 
 
 _READERS: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text}

@@ -30,6 +30,11 @@ def listen() -> None:
         sys.unraisablehook = _send_again
 
 
+def is_listening() -> bool:
+    """Whether this process is ours alone: it is a command, or a worker."""
+    return sys.unraisablehook is _send_again
+
+
 @contextmanager
 def noted() -> Iterator[list[int]]:
     """The signals that have come since; a second one raises, for whoever looks may never come back to it."""

@@ -1,10 +1,12 @@
-"""Tables and progress: live on a terminal, plain lines in a pipe or file."""
+"""Tables and progress: live on a terminal or in a notebook, plain lines in a pipe or file."""
 
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
+
+from optac.notebook import bar, is_notebook
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -49,13 +51,16 @@ def rich_table(
 
 @contextmanager
 def progress(description: str, total: int, *, quiet: bool, lines: bool = True) -> Iterator[Advance]:
-    """A bar on a terminal's standard error, else, with `lines`, a line every few seconds."""
-    if quiet or not (lines or sys.stderr.isatty()):
+    """A bar in a notebook or on a terminal's standard error, else, with `lines`, a line every few seconds."""
+    if not quiet and "IPython" in sys.modules and is_notebook():
+        with bar(description, total) as advance:
+            yield advance
+    elif quiet or not (lines or sys.stderr.isatty()):
         yield lambda done, note="": None
     elif sys.stderr.isatty():
-        with _bar() as bar:
-            task = bar.add_task(description, total=total, note="")
-            yield lambda done, note="": bar.update(task, completed=done, note=note)
+        with _bar() as live:
+            task = live.add_task(description, total=total, note="")
+            yield lambda done, note="": live.update(task, completed=done, note=note)
     else:
         last = time.monotonic()
 

@@ -1,5 +1,6 @@
 """The classes as a user meets them: refusals, determinism, save and load."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from threadpoolctl import threadpool_info
 import optac
 from optac.agents.agent import Agent
 from optac.agents.training import checkpoint
-from optac.agents.training.checkpoint import CheckpointCorrupt
+from optac.agents.training.loop import NothingLearnt
+from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.agents.training.store import ResumeWarning
 from optac.errors import InvalidInput, OptacError, RunFailed
-from optac.runs.training import train
 
 TINY = {
     "width": 8,
@@ -129,14 +130,6 @@ def test_a_save_of_foreign_content_gives_a_typed_error(changed: dict[str, Any], 
         optac.SAC.load(tmp_path / "a.ckpt")
 
 
-def test_a_runs_folder_is_not_loaded_as_an_agent_and_what_uses_it_is_named(tmp_path: Path) -> None:
-    train("probe/Drifting-v0", "sac", steps=30, settings=TINY, out=tmp_path / "run")
-    (newest, *_) = checkpoint.listed(tmp_path / "run" / "checkpoints")
-    for path in (tmp_path / "run", newest):
-        with pytest.raises(InvalidInput, match=r"a run's folder.*`optac eval .*run`"):
-            optac.SAC.load(path)
-
-
 def test_a_save_that_was_killed_while_replacing_another_loads_as_the_other(tmp_path: Path) -> None:
     made("sac").save(tmp_path / "a.ckpt")
     (tmp_path / "a.ckpt").rename(tmp_path / "a.ckpt.replaced")
@@ -181,6 +174,19 @@ def test_a_callback_sees_every_row_and_can_stop() -> None:
     agent = made("sac").learn(200, callback=stop_at_50)
     assert seen == [30, 50]
     assert agent.steps == 50
+
+
+@pytest.mark.parametrize(("steps", "actor_every", "warned"), [(40, 1, True), (41, 1, False), (41, 2, True)])
+def test_a_training_without_an_update_says_so(steps: int, actor_every: int, warned: bool) -> None:
+    agent = optac.SAC("probe/Drifting-v0", **{**TINY, "learning_starts": 40, "actor_every": actor_every})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        agent.learn(steps)
+    said = [str(one.message) for one in caught if issubclass(one.category, NothingLearnt)]
+    assert [f"all {steps} steps are random" in text and "learning_starts=40" in text for text in said] == (
+        [True] * warned
+    )
+    assert (agent.rows[-1].get("train/critic_loss") is None) == warned
 
 
 class Odd(probe_environments.Drifting):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optac.agents.training import checkpoint, replay_pieces, sealed_files
+from optac.agents.training import checkpoint, checkpoints, replay_pieces, sealed_files
 from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.errors import InvalidInput, RunFailed
 
@@ -23,19 +23,19 @@ ROWS = {"reward": np.arange(5, dtype=np.float32)}
 
 def write(parent: Path, step: int) -> Path:
     """A small checkpoint with a piece of replay beside it."""
-    piece = replay_pieces.save_piece(checkpoint.pieces_folder(parent), 0, ROWS)
-    path = checkpoint.checkpoint_path(parent, step)
+    piece = replay_pieces.save_piece(checkpoints.pieces_folder(parent), 0, ROWS)
+    path = checkpoints.checkpoint_path(parent, step)
     checkpoint.save(path, ARRAYS, {"step": step, "text": "φ"}, [piece])
     return path
 
 
 def files_of(parent: Path, path: Path) -> list[Path]:
-    return sorted([*path.iterdir(), *checkpoint.pieces_folder(parent).iterdir()])
+    return sorted([*path.iterdir(), *checkpoints.pieces_folder(parent).iterdir()])
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     write(tmp_path, 7)
-    found, damage = checkpoint.newest_sound(tmp_path)
+    found, damage = checkpoints.newest_sound(tmp_path)
     assert found is not None and not damage
     assert found.meta == {"step": 7, "text": "φ"}
     loaded = found.arrays()
@@ -57,7 +57,7 @@ def test_every_flipped_bit_is_detected_in_each_file(tmp_path: Path) -> None:
             bad = bytearray(good)
             bad[place // 8] ^= 1 << (place % 8)
             file.write_bytes(bad)
-            found, damage = checkpoint.newest_sound(tmp_path)
+            found, damage = checkpoints.newest_sound(tmp_path)
             assert found is not None and found.meta["step"] == 1, (file, place)
             assert file.name in str(damage[0]) and "corrupt" in str(damage[0])
         file.write_bytes(good)
@@ -65,13 +65,13 @@ def test_every_flipped_bit_is_detected_in_each_file(tmp_path: Path) -> None:
 
 def test_a_flipped_bit_in_a_shared_piece_of_replay_is_detected(tmp_path: Path) -> None:
     write(tmp_path, 1)
-    (piece,) = checkpoint.pieces_folder(tmp_path).iterdir()
+    (piece,) = checkpoints.pieces_folder(tmp_path).iterdir()
     good = piece.read_bytes()
     for place in np.random.default_rng(0).integers(0, 8 * len(good), 50):
         bad = bytearray(good)
         bad[place // 8] ^= 1 << (place % 8)
         piece.write_bytes(bad)
-        found, damage = checkpoint.newest_sound(tmp_path)
+        found, damage = checkpoints.newest_sound(tmp_path)
         assert found is not None and [one.name for one in found.damaged] == [piece.name]
         assert piece.name in str(damage[0]) and not list(found.rows())
 
@@ -87,13 +87,13 @@ def test_truncated_and_missing_files_are_corrupt(tmp_path: Path, keep: str) -> N
         else:
             file.write_bytes(good[: sizes[keep]])
         with pytest.raises(CheckpointCorrupt, match=file.name):
-            checkpoint.load(path, checkpoint.pieces_folder(tmp_path))
+            checkpoint.load(path, checkpoints.pieces_folder(tmp_path))
         file.write_bytes(good)
 
 
 def test_an_empty_folder_is_corrupt(tmp_path: Path) -> None:
-    checkpoint.checkpoint_path(tmp_path, 3).mkdir()
-    found, damage = checkpoint.newest_sound(tmp_path)
+    checkpoints.checkpoint_path(tmp_path, 3).mkdir()
+    found, damage = checkpoints.newest_sound(tmp_path)
     assert found is None and len(damage) == 1
 
 
@@ -152,7 +152,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (path / "arrays.safetensors").rename(elsewhere)
     (path / "arrays.safetensors").symlink_to(elsewhere)
     with pytest.raises(CheckpointCorrupt, match="not a plain file"):
-        checkpoint.load(path, checkpoint.pieces_folder(tmp_path))
+        checkpoint.load(path, checkpoints.pieces_folder(tmp_path))
 
 
 @settings(max_examples=200, deadline=None)
@@ -186,12 +186,12 @@ def test_any_json_as_a_manifest_gives_a_typed_error(
 
 
 def test_the_last_three_are_kept_with_the_rows_they_need(tmp_path: Path) -> None:
-    folder, pieces = checkpoint.pieces_folder(tmp_path), []
+    folder, pieces = checkpoints.pieces_folder(tmp_path), []
     for step in range(5):
         pieces = [*pieces[-1:], replay_pieces.save_piece(folder, 5 * step, ROWS)]
-        checkpoint.save(checkpoint.checkpoint_path(tmp_path, step), ARRAYS, {}, pieces)
-        checkpoint.prune(tmp_path)
-    assert [int(path.name[5:]) for path in checkpoint.listed(tmp_path)] == [4, 3, 2]
+        checkpoint.save(checkpoints.checkpoint_path(tmp_path, step), ARRAYS, {}, pieces)
+        checkpoints.prune(tmp_path)
+    assert [int(path.name[5:]) for path in checkpoints.listed(tmp_path)] == [4, 3, 2]
     assert sorted(int(file.name[5:17]) for file in folder.iterdir()) == [5, 10, 15, 20]
 
 
@@ -199,22 +199,24 @@ KILLED_SAVES = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from optac.agents.training import checkpoint, replay_pieces
+from optac.agents.training import checkpoint, checkpoints, replay_pieces
 
 arrays, rows = {"weight": np.ones(9, np.float32)}, {"reward": np.ones(5, np.float32)}
 
 def write(parent, step, version=1):
-    piece = replay_pieces.save_piece(checkpoint.pieces_folder(parent), 0, rows)
+    piece = replay_pieces.save_piece(checkpoints.pieces_folder(parent), 0, rows)
     meta = {"step": step, "version": version}
-    checkpoint.save(checkpoint.checkpoint_path(parent, step), arrays, meta, [piece])
-    checkpoint.prune(parent)
+    checkpoint.save(checkpoints.checkpoint_path(parent, step), arrays, meta, [piece])
+    checkpoints.prune(parent)
 
 def killed_at(fatal, parent, step):
     count = 0
+    opening = os.open
+
     def counted(call):
         def wrapped(*arguments, **named):
             nonlocal count
-            count += 1
+            count += call is not opening or bool(arguments[1] & os.O_CREAT)  # to look changes nothing
             if count == fatal:
                 os.kill(os.getpid(), signal.SIGKILL)
             return call(*arguments, **named)
@@ -234,11 +236,11 @@ while True:
         killed_at(fatal, parent, step)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    found, damage = checkpoint.newest_sound(parent)
+    found, damage = checkpoints.newest_sound(parent)
     assert found is not None and not damage, (fatal, damage)
     assert found.meta["step"] in (4, step), fatal
     write(parent, step, version=3)
-    assert checkpoint.newest_sound(parent)[0].meta == {"step": step, "version": 3}, fatal
+    assert checkpoints.newest_sound(parent)[0].meta == {"step": step, "version": 3}, fatal
     assert all(p.name == "replay" or p.name[5:].isdigit() for p in parent.iterdir()), fatal
     if os.WIFEXITED(status):
         break
@@ -264,7 +266,7 @@ def test_a_save_without_room_leaves_the_one_before(tmp_path: Path, monkeypatch: 
     with pytest.raises(RunFailed, match=r"No space left.*make room"):
         write(tmp_path, 2)
     monkeypatch.undo()
-    found, damage = checkpoint.newest_sound(tmp_path)
+    found, damage = checkpoints.newest_sound(tmp_path)
     assert found is not None and found.meta["step"] == 1 and not damage
     assert not list(tmp_path.rglob("*.tmp"))
 
@@ -297,15 +299,15 @@ def test_a_folder_without_a_manifest_is_not_replaced_by_a_save(tmp_path: Path) -
 def test_a_rename_that_fails_leaves_the_replaced_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, rename = tmp_path / "mine", Path.rename
+    path, rename = tmp_path / "mine", os.rename
     checkpoint.save(path, ARRAYS, {"version": 1})
 
-    def refuse(self: Path, target: Path) -> Path:
-        if self.name == "mine.tmp":
+    def refuse(name: str, to: str, **folders: int) -> None:
+        if name == "mine.tmp":
             raise OSError(13, "Permission denied")
-        return rename(self, target)
+        rename(name, to, **folders)
 
-    monkeypatch.setattr(Path, "rename", refuse)
+    monkeypatch.setattr(os, "rename", refuse)
     with pytest.raises(RunFailed, match="Permission denied") as caught:
         checkpoint.save(path, ARRAYS, {"version": 2})
     assert "make room" not in str(caught.value)

@@ -34,11 +34,17 @@ def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
 
 
 def value(agent: Agent, obs: float, action: float) -> float:
-    """The lower critic at an observation and an action in [−1, 1]."""
-    state, s, a = agent._learner.state, jnp.array([[obs]]), jnp.array([[action]])
-    if isinstance(state, crffsac.State):
-        return float(crffsac.q_values(state.critic, features(state.slow_phi, s, a), state.fourier).min())
-    return float(sac.q_values(state.critic, sac.joined(s, a)).min())
+    """The lower critic, in the reward's unit, at an observation and an action in [−1, 1]."""
+    learner = agent._learner
+    state, settings = learner.state, learner.chosen.settings
+    s, a = jnp.array([[obs]]), jnp.array([[action]])
+    s = learner.statistics().standardised(s) if settings.normalise else s
+    unit = 1.0 if state.value_scale is None else state.value_scale
+    if not isinstance(state, crffsac.State):
+        return float(unit * sac.q_values(state.critic, sac.joined(s, a)).min())
+    phi = features(state.slow_phi, s, a)
+    seen = jnp.concatenate([phi, s, a], axis=-1) if settings.raw_input else phi
+    return float(unit * crffsac.q_values(state.critic, seen, state.fourier).min())
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -15,11 +15,12 @@ import optac
 from optac.agents import crffsac, sac
 from optac.agents.agent import Agent
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.features import features, transition_model
+from optac.agents.parts.features import transition_model
 from optac.agents.parts.networks import mlp, standardised
 from optac.agents.parts.soft_actor_critic import Transitions, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
-from optac.agents.record import record_of
+from optac.agents.record import Block, record_of
+from tests.agents.test_probes import QUICK, value
 
 TINY = {
     "preset": "recipe",
@@ -216,26 +217,31 @@ def test_an_exported_policy_standardises_as_the_agent_does(agent: str, tmp_path:
     np.testing.assert_allclose(learner.policy.mode(rows), jnp.tanh(mean), atol=1e-5)
 
 
-QUICK = {
-    "width": 32,
-    "batch_size": 64,
-    "learning_starts": 100,
-    "learning_rate": 3e-3,
-    "target_rate": 0.05,
-    "discount": 0.5,
-    "initial_temperature": 1e-3,
-}
+def test_the_bonus_sees_the_features_that_its_covariance_was_built_from() -> None:
+    chosen = record_of("crffsac-bonus").choose(AGENTS["crffsac-bonus"])
+    state = crffsac.init(chosen, OBS, ACT, key=jax.random.key(1))
+    rows = jax.tree.map(lambda x: np.asarray(x[-1]), batches())
+    state = crffsac.rebuild_covariance(chosen, state, rows.obs, rows.action, np.full(BATCH, 1e6, np.float32))
+    _, seen = crffsac.update(chosen, state, batches(), STATISTICS)
+    other = crffsac.init(chosen, OBS, ACT, key=jax.random.key(2)).slow_phi
+    moved = dataclasses.replace(state, slow_phi=other)
+    _, kept = crffsac.update(chosen, moved, batches(), STATISTICS)
+    _, drifted = crffsac.update(chosen, dataclasses.replace(moved, bonus_phi=other), batches(), STATISTICS)
+    # A million visits leave next to nothing of it, however the critics' φ has moved since.
+    assert kept.bonus_mean == seen.bonus_mean < 0.001 < drifted.bonus_mean
 
 
-def value(agent: Agent, obs: float, action: float) -> float:
-    """The lower critic, in the reward's unit, at an observation and an action in [−1, 1]."""
-    learner = agent._learner
-    state, a = learner.state, jnp.array([[action]])
-    s = learner.statistics().standardised(jnp.array([[obs]]))
-    x = sac.joined(s, a)
-    if isinstance(state, crffsac.State):
-        x = jnp.concatenate([features(state.slow_phi, s, a), x], axis=-1)
-    return float(state.value_scale * sac.q_values(state.critic, x).min())
+def test_the_bonus_is_counted_in_sizes_of_the_reward_and_one_rare_reward_does_not_swell_it() -> None:
+    learner = made("crffsac-bonus", bonus_samples=200).learn(29)._learner
+    settings, replay = learner.chosen.settings, learner.replay
+    replay.rows.reward[: len(replay)] = -0.1
+    replay.rows.reward[3] = 10.0
+    block = Block(29, 30, replay, learner.generator, learner.statistics())
+    rebuilt = crffsac.rebuild_when_due(settings, learner.state, block)
+    # (28 · 0.1 + 10)/29, where the standard deviation is 1.8.
+    assert float(rebuilt.bonus_size) == pytest.approx((28 * 0.1 + 10) / 29)
+    replay.rows.reward[: len(replay)] = 0.0
+    assert float(crffsac.rebuild_when_due(settings, learner.state, block).bonus_size) == 1.0
 
 
 @pytest.mark.parametrize("agent", ["sac", "crffsac"])

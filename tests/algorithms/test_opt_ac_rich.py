@@ -26,6 +26,14 @@ def test_without_the_bonus_it_does_not():
     assert solve(problem, episodes=EPISODES, alpha=0.0).last_gap > 0.5
 
 
+def test_rep_ucb_opens_it_through_the_same_class_and_handle_by_planning():
+    problem = make_problem("rich-lock", horizon=3, actions=4)
+    result = solve(problem, "rep-ucb", episodes=200)
+    assert result.last_gap <= 0.05
+    assert result.bill.PE == 0 and result.iterations == result.bill.PP
+    assert result.settings.alpha == result.settings.lam == 1.0
+
+
 def test_a_rerun_is_bit_equal():
     problem = make_problem("rich-lock", horizon=3, actions=3)
     one, two = (solve(problem, episodes=60, seed=2) for _ in range(2))
@@ -39,7 +47,7 @@ def test_a_round_plays_the_roll_ins_and_half_as_many_of_the_policy(opened):
         solve(make_problem("rich-lock", **LOCK), episodes=5)
 
 
-@pytest.mark.parametrize("algorithm", ["ucbvi", "flambe", "rep-ucb"])
+@pytest.mark.parametrize("algorithm", ["ucbvi", "flambe", "raffle"])
 def test_algorithms_on_tables_refuse_observations(algorithm):
     with pytest.raises(InvalidInput, match="observations only"):
         solve(make_problem("rich-lock"), algorithm, episodes=60)

@@ -42,7 +42,8 @@ def test_fit_takes_both_uniform_tuples_of_a_roll_in() -> None:
     states = np.array([[0, 3, 6], [1, 4, 7], [2, 5, 8], [9, 9, 9]])
     actions = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 1]])
     empty = TransitionData.empty(3, 10, 2)
-    data = empty.add_roll_ins(Trajectories(states, actions), whole_trajectories=False, step_before=True)
+    played = Trajectories(states, actions)
+    data = empty.add_roll_ins(played, whole_trajectories=False).add_steps_before(played)
     theirs = {(0, 0, 0, 1), (1, 4, 0, 5), (2, 8, 1, 9)}
     own = {(0, 3, 1, 4), (1, 7, 1, 8)}
     assert {tuple(index) for index in np.argwhere(data.counts)} == theirs | own

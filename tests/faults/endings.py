@@ -1,5 +1,6 @@
 """Environments that end a run in their own way; importing this registers them."""
 
+import ctypes
 import os
 import sys
 import time
@@ -47,6 +48,23 @@ class ExitsInClose(Ending):
 class HangsInClose(Ending):
     def close(self) -> None:
         time.sleep(60)
+
+
+def never_return() -> None:
+    """A call into a library that waits for itself, and that no signal wakes."""
+    library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+    library.pthread_mutex_lock(mutex)
+    library.pthread_mutex_lock(mutex)
+
+
+class StuckInStep(Ending):
+    def end(self) -> None:
+        never_return()
+
+
+class StuckInClose(Ending):
+    def close(self) -> None:
+        never_return()
 
 
 class RaisesInInit(Ending):

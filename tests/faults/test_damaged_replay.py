@@ -11,7 +11,7 @@ import numpy as np
 import probe_environments  # noqa: F401  (registers its environments)
 import pytest
 
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoints
 from optac.agents.training.store import ResumeWarning
 from optac.errors import RunFailed
 from optac.runs.deployment import export_policy
@@ -70,7 +70,7 @@ def test_a_damaged_piece_of_replay(case: str, stopped: tuple[Path, str], tmp_pat
     assert (result.parameters_sha256 == stopped[1]) == exact
     assert any("corrupt" in text and piece.name in text for text in notices)
     assert any("rows of replay are lost" in str(one.message) for one in caught) == (not exact)
-    found, damaged = checkpoint.newest_sound(run / "checkpoints")
+    found, damaged = checkpoints.newest_sound(run / "checkpoints")
     assert found is not None and found.meta["step"] == 120 and not damaged and not found.damaged
     held = np.concatenate([rows["obs"] for _, rows in found.rows()])
     assert len(held) == (120 if exact else 90)
@@ -80,7 +80,7 @@ def test_a_damaged_piece_of_replay(case: str, stopped: tuple[Path, str], tmp_pat
 def test_damage_to_the_networks_is_not_passed_over(stopped: tuple[Path, str], tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(stopped[0], run)
-    for path in checkpoint.listed(run / "checkpoints"):
+    for path in checkpoints.listed(run / "checkpoints"):
         flip_a_bit(path / "arrays.safetensors")
     for use in (resume, evaluate):
         with pytest.raises(RunFailed, match=r"no sound checkpoint.*corrupt.*arrays\.safetensors"):

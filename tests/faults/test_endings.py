@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,43 @@ def test_an_ending_is_told_as_it_was(
         rows = RunFolder.open("run").rows()
         assert rows[-1]["eval/mean_ep_length"] == (70 if name == "NeverEnds" else 37)
         assert len(list(Path("run/checkpoints").glob("ckpt_*"))) == 2
+
+
+STUCK = """
+import sys
+from optac.agents.training import deadline, environment_calls
+from optac.cli import main
+from tests.faults import endings
+deadline._SECONDS_TO_HEAR = environment_calls.SECONDS_TO_CLOSE = 0.5
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "said"),
+    [
+        ("StuckInStep", "failed", "the environment's step 29 took longer than step_timeout=0.5 seconds"),
+        ("StuckInClose", "finished", "closing the environment took longer than 0.5 seconds"),
+    ],
+)
+def test_a_library_that_does_not_come_back_is_ended_with_its_process(
+    name: str, state: str, said: str, tmp_path: Path
+) -> None:
+    """In the close of the run's own environment, so that all is written: the status and the result say so."""
+    chosen = {**SETTINGS, "eval_every": 0, "step_timeout": 0.5, "checkpoint_every": 20}
+    settings = [word for key, value in chosen.items() for word in ("--set", f"{key}={value}")]
+    words = ["train", f"ending/{name}-v0", "--agent", "sac", "--steps", "40", "--out", str(tmp_path / "run")]
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK, *words, *settings],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert f"optac: error: {said} and does not come back from one call; the process is ended" in done.stderr
+    status = RunFolder.open(tmp_path / "run").status
+    assert status is not None and status.state == state
+    assert (tmp_path / "run" / "result.json").exists() == (state == "finished")

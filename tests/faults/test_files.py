@@ -1,15 +1,18 @@
 """Nothing outside a run's folder is read for it, written or removed, whatever stands in the place of its files."""
 
+import contextlib
 import json
 import os
+import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from optac.agents.training import checkpoint, replay_pieces
+from optac.agents.training import checkpoint, checkpoints, replay_pieces
 from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.errors import OptacError
 from optac.plain_files import NotPlain, append_plain, read_plain
@@ -31,9 +34,9 @@ def run(tmp_path: Path) -> Path:
     with folder:
         for step in (1, 2):
             folder.append({"step": step})
-            piece = replay_pieces.save_piece(checkpoint.pieces_folder(folder.checkpoints), 0, ROWS)
+            piece = replay_pieces.save_piece(checkpoints.pieces_folder(folder.checkpoints), 0, ROWS)
             checkpoint.save(
-                checkpoint.checkpoint_path(folder.checkpoints, step), ARRAYS, {"step": step}, [piece]
+                checkpoints.checkpoint_path(folder.checkpoints, step), ARRAYS, {"step": step}, [piece]
             )
         folder.set_status("interrupted")
     (tmp_path / "outside").mkdir()
@@ -45,16 +48,16 @@ def go_on(run: Path, claim: Claim | None = None) -> None:
     """What resuming does to a folder, without the training: read, lock, cut, write, save, prune."""
     with RunFolder.open(run, claim) as folder:
         assert folder.config["kind"] == "train" and folder.status is not None
-        found, damage = checkpoint.newest_sound(folder.checkpoints)
+        found, damage = checkpoints.newest_sound(folder.checkpoints)
         if found is None:
             raise damage[0]
         folder.set_status("running")
         folder.cut(lambda row: row["step"] <= 1)
         folder.append({"step": 3})
         for step in (3, 4, 5, 6):
-            piece = replay_pieces.save_piece(checkpoint.pieces_folder(folder.checkpoints), step, ROWS)
-            checkpoint.save(checkpoint.checkpoint_path(folder.checkpoints, step), ARRAYS, {}, [piece])
-            checkpoint.prune(folder.checkpoints)
+            piece = replay_pieces.save_piece(checkpoints.pieces_folder(folder.checkpoints), step, ROWS)
+            checkpoint.save(checkpoints.checkpoint_path(folder.checkpoints, step), ARRAYS, {}, [piece])
+            checkpoints.prune(folder.checkpoints)
 
 
 def link_to_file(path: Path, outside: Path) -> None:
@@ -151,7 +154,7 @@ def test_a_checkpoint_with_something_else_in_a_files_place_is_corrupt(
     place = run / "checkpoints" / "ckpt_000000000002" / name
     place.rename(run.parent / "moved away")
     put(place, run.parent / "outside")
-    found, damage = checkpoint.newest_sound(run / "checkpoints")
+    found, damage = checkpoints.newest_sound(run / "checkpoints")
     assert found is not None and found.meta == {"step": 1}
     assert isinstance(damage[0], CheckpointCorrupt) and str(place) in str(damage[0])
 
@@ -173,13 +176,53 @@ def test_a_file_of_the_users_own_survives(name: str, run: Path) -> None:
     go_on(run)
     kept = [path for path in run.rglob(Path(name).name) if path.read_text() == PRECIOUS]
     assert len(kept) == 1
-    assert sorted(checkpoint.listed(run / "checkpoints"))[-1].name == "ckpt_000000000006"
+    assert sorted(checkpoints.listed(run / "checkpoints"))[-1].name == "ckpt_000000000006"
 
 
 def test_pieces_that_no_checkpoint_needs_any_more_are_removed(run: Path) -> None:
     go_on(run)
     left = sorted(int(file.name[5:17]) for file in (run / "checkpoints" / "replay").iterdir())
     assert left == [4, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "checkpoints/replay", "checkpoints/ckpt_000000000001"])
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
+    name: str, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Just before every third file is opened, moved or removed: what is outside has the same names, and stays."""
+    outside = run.parent / "outside"
+    shutil.copytree(run / name, outside / "same")
+    before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    swapped, at = True, 0
+    while swapped:
+        copy, at = run.parent / f"run-{at}", at + 3
+        shutil.copytree(run, copy)
+        with monkeypatch.context() as patched, contextlib.suppress(OptacError, OSError):
+            swap_at(at, copy / name, outside / "same", patched)
+            go_on(copy)
+        swapped = (copy / name).is_symlink()
+        assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before, at
+    assert at > 30
+
+
+def swap_at(at: int, place: Path, target: Path, patched: pytest.MonkeyPatch) -> None:
+    """Before the call of this number that changes or reads a file, put a link to the target in a folder's place."""
+    count, opening = 0, os.open
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*arguments: Any, **named: Any) -> Any:
+            nonlocal count
+            count += call is not opening or not arguments[1] & os.O_PATH
+            if count == at and place.is_dir():
+                place.rename(place.with_name("moved"))
+                place.symlink_to(target)
+            return call(*arguments, **named)
+
+        return made
+
+    for name in ("open", "unlink", "rename", "mkdir", "rmdir"):
+        patched.setattr(os, name, counted(getattr(os, name)))
 
 
 def test_a_file_made_aside_does_not_write_through_a_link(run: Path) -> None:

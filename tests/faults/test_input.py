@@ -2,15 +2,20 @@
 
 import json
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from zipfile import ZipFile
 
 import probe_environments  # noqa: F401  (registers its environments)
 import pytest
 
-from optac import cli
+from optac import cli, make_problem
 from optac.commands import list as list_command
+from optac.errors import InvalidInput
 from optac.runs.folder import RunFolder
+from optac.sweeps.ray_executor import RayExecutor
 
 TRAIN = ["train", "probe/Drifting-v0", "--agent", "sac", "--steps", "20"]
 ARGUMENTS: dict[str, tuple[list[str], str]] = {
@@ -18,6 +23,17 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a seed of 10^40": ([*TRAIN, "--seed", str(10**40)], "is not valid"),
     "a width of 10^9": ([*TRAIN, "--set", f"width={10**9}"], "GiB, this machine has"),
     "a width of 10^6": ([*TRAIN, "--set", f"width={10**6}"], "lower width"),
+    "a lock of 10^9 steps": (["solve", "combination-lock", f"horizon={10**9}"], "lower horizon, actions or"),
+    "a sea of 10^6 cells a side": (["solve", "deep-sea", f"size={10**6}"], "features would take 14,901,161"),
+    "10^9 states": (["solve", "random-simplex", f"states={10**9}"], "lower states, actions, horizon or rank"),
+    "a lower bound of rank 10^7": (
+        ["solve", "lower-bound", f"rank={10**7}"],
+        "lower horizon, rank or actions",
+    ),
+    "a river of 10^12 steps": (["solve", "river-swim", f"horizon={10**12}"], "a policy would take"),
+    "a walk of 10^12 steps": (["solve", "smooth-walk", f"horizon={10**12}"], "a policy would take"),
+    "a rich lock of 10^9 actions": (["solve", "rich-lock", f"actions={10**9}"], "lower horizon or actions"),
+    "a seed of 10^40 for a solve": (["solve", "combination-lock", "--seed", str(10**40)], "is not valid"),
     "an evaluation cut at 0": ([*TRAIN, "--set", "eval_max_steps=0"], "eval_max_steps=0 is not valid"),
 }
 NESTED = "a = " + "[" * 10_000 + "]" * 10_000
@@ -57,6 +73,53 @@ def test_sweep_files(
     assert cli.main(["sweep", "mine.toml", "--dry-run"]) == 2
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("optac: error: ") and said in last
+
+
+def _header(shape: str) -> bytes:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+ARRAYS: dict[str, tuple[str, bytes, str]] = {
+    "a shape of 10^15 numbers": ("phi", _header("(1000000000000000,)"), "cannot be read as an .npz"),
+    "a shape below zero": ("phi", _header("(-3, 2)"), "cannot be read as an .npz"),
+    "a shape that is text": ("phi", _header("'many'"), "cannot be read as an .npz"),
+    "a shape of many levels": ("phi", _header("(" * 50 + ")" * 50), "cannot be read as an .npz"),
+    "a header that is no array's": ("mu", b"\x93NUMPY\x07\x00", "cannot be read as an .npz"),
+    "a scale of two numbers": ("reward_scale", _header("(2,)") + bytes(16), "must be a single value"),
+}
+
+
+@pytest.mark.parametrize("case", ARRAYS)
+def test_a_problems_file(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, content, said = ARRAYS[case]
+    lock = make_problem("combination-lock", horizon=2, actions=2)
+    lock.save(tmp_path / "whole.npz")
+    with ZipFile(tmp_path / "whole.npz") as whole, ZipFile(tmp_path / "odd.npz", "w") as odd:
+        for member in whole.namelist():
+            odd.writestr(member, content if member == f"{name}.npy" else whole.read(member))
+    assert cli.main(["solve", str(tmp_path / "odd.npz"), "--iterations", "1"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("optac: error: ") and said in line
+
+
+@pytest.mark.parametrize(
+    ("address", "said"), [("local", "Ray does not start"), ("x:1", "no Ray cluster answers")]
+)
+def test_a_ray_that_does_not_start(
+    address: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ray = ModuleType("ray")
+    ray.__spec__ = ModuleSpec("ray", None)
+
+    def init(**where: Any) -> None:
+        raise Exception("the raylet failed\nto start")
+
+    ray.init = init  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with pytest.raises(InvalidInput, match=rf"{said}.*: the raylet failed; "):
+        RayExecutor(address)
 
 
 def test_a_sweep_of_too_many_runs_is_refused_before_they_are_all_planned(

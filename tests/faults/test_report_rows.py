@@ -8,6 +8,7 @@ import pytest
 
 from optac.report.evidence import Evidence
 from optac.report.files import write_report
+from optac.report.latex import ascii_tex
 from optac.report.raw_rows import raw_rows
 from optac.report.recorded_runs import TrainingRun
 from optac.report.tables import markdown_table
@@ -56,3 +57,16 @@ def test_a_number_below_zero_is_no_formula() -> None:
 def test_a_markdown_cell_stays_a_cell() -> None:
     table = markdown_table(["a|b"], [["<script>x</script>\n| new"]])
     assert table == "| a\\|b |\n| --- |\n| &lt;script>x&lt;/script> \\| new |\n"
+
+
+TEX = {
+    "a_b & c\\\\": r"a\_b \& c\textbackslash{}\textbackslash{}",
+    "100 % $x$ #1 {y}": r"100 \% \$x\$ \#1 \{y\}",
+    "~/x^2 <b>": r"\textasciitilde{}/x\textasciicircum{}2 $<$b$>$",
+    "−4.0 ± 1.0": r"$-$4.0 $\pm$ 1.0",
+}
+
+
+@pytest.mark.parametrize("text", TEX)
+def test_a_cell_in_latex_stays_a_cell(text: str) -> None:
+    assert ascii_tex(text) == TEX[text]

@@ -7,7 +7,8 @@ from gymnasium.utils.env_checker import check_env
 
 import optac
 from optac.errors import InvalidInput
-from optac.mdp.gymnasium_conversion import _absorbing_table, simplex_factors
+from optac.mdp.gymnasium_conversion import _absorbing_table
+from optac.mdp.tabular import simplex_factors
 from tests.random_problems import random_problem
 
 

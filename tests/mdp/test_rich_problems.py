@@ -82,6 +82,36 @@ def test_a_dimension_that_holds_no_rotation_is_refused(dim):
         make_problem("rich-lock", horizon=6, dim=dim)
 
 
+def test_persistent_distractors_are_part_of_the_latent():
+    problem = make_problem("rich-lock", horizon=3, actions=4, distractors=1, persistent=True)
+    plain = make_problem("rich-lock", horizon=3, actions=4, dim=16)
+    for value in range(VALUES):
+        block = slice(3 * value, 3 * value + 3)
+        assert np.array_equal(problem.transitions[:, block, :, block], plain.transitions)
+        assert np.array_equal(problem.rewards[:, block], plain.rewards)
+    assert problem.optimal_value == pytest.approx(1.0)
+    assert problem.value(ReadsTheCode(plain)) == pytest.approx(1.0)
+    codes = problem.held_out @ problem.emission.rotation / problem.dim
+    shown = codes[..., 6 : 6 + VALUES].mean(axis=2)
+    assert shown == pytest.approx(np.tile(AMPLITUDE * np.eye(VALUES).repeat(3, axis=0), (3, 1, 1)), abs=0.05)
+    with pytest.raises(InvalidInput, match="768 latents; there may be 2"):
+        make_problem("rich-lock", distractors=4, persistent=True)
+
+
+def test_shared_codes_do_not_say_the_step():
+    means = make_problem("rich-lock", horizon=4, shared=True).held_out.mean(axis=2)
+    assert means == pytest.approx(np.broadcast_to(means[0], means.shape), abs=0.2)
+    assert np.abs(np.diff(make_problem("rich-lock", horizon=4).held_out.mean(axis=2), axis=0)).max() > 1.5
+
+
+def test_the_table_behind_the_observations_is_worth_the_same():
+    problem = make_problem("rich-lock", horizon=4, actions=3)
+    table = problem.latent_problem()
+    policy = 0.7 * problem.optimal_policy + 0.1
+    assert table.value(policy) == pytest.approx(problem.value(policy))
+    assert table.rank == 9 and np.array_equal(table.transitions, problem.transitions)
+
+
 def test_sea_is_deep_sea_behind_a_rotation():
     rich, plain = make_problem("rich-sea", size=6, seed=2), make_problem("deep-sea", size=6, seed=2)
     assert rich.optimal_value == pytest.approx(plain.optimal_value)

@@ -6,8 +6,10 @@ import pytest
 from optac import make_problem
 from optac.models.rich import DecodedPolicy, Decoders, RichClass
 from optac.models.rich.contexts import Contexts, Family, indistinct_pair
-from optac.models.rich.discriminant import discriminant, logits
-from optac.models.rich.splits import best_split
+from optac.models.rich.discriminant import discriminant, expectation_maximisation, logits, softmax
+from optac.models.rich.past import Past
+from optac.models.rich.splits import best_split, telling_directions
+from optac.models.rich.step_fit import MERGE, least_gains
 
 
 def contexts(ids, size):
@@ -33,8 +35,29 @@ def test_labels_with_the_same_contexts_are_one():
     rng = np.random.default_rng(1)
     labels = rng.integers(3, size=600)
     outcome = np.where(labels == 2, rng.integers(2, size=600), rng.integers(2, 4, size=600))
-    assert indistinct_pair(contexts(outcome, 4), labels, 3, 3.0) == (0, 1)
-    assert indistinct_pair(contexts(labels, 3), labels, 3, 3.0) is None
+    least = np.full((3, 3), 3.0)
+    assert indistinct_pair(contexts(outcome, 4), labels, 3, least) == (0, 1)
+    assert indistinct_pair(contexts(labels, 3), labels, 3, least) is None
+
+
+def test_a_latent_that_noise_cut_in_two_is_made_one_again_and_two_groups_stay_two():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(size=(800, 64))
+    group = rng.integers(2, size=800)
+    grouped = noise + 10 * group[:, None] * np.eye(64)[0]
+    outcome = rng.integers(20, size=800)
+    for features, ids in ((noise, outcome), (grouped, np.where(rng.random(800) < 0.2, group, outcome))):
+        given = contexts(ids, 20)
+        directions, _ = telling_directions(features, given)
+        weights, _, gain = expectation_maximisation(
+            features, given, np.eye(2)[(features @ directions[:, 0] > 0).astype(int)]
+        )
+        shares = softmax(logits(features, weights))
+        labels, least = shares.argmax(axis=1), least_gains(shares, 64)
+        # On the rows that it was fitted to, noise gains as well: the old bar alone would keep both.
+        assert gain > MERGE
+        assert indistinct_pair(given, labels, 2, np.full((2, 2), MERGE)) is None
+        assert indistinct_pair(given, labels, 2, least) == ((0, 1) if features is noise else None)
 
 
 def test_discriminant_separates_under_loud_noise():
@@ -137,4 +160,23 @@ def test_the_buffer_is_bounded():
             policy, np.random.default_rng(0), uniform=np.ones((2, 15), dtype=bool)
         )
         data.add_roll_ins(played, whole_trajectories=True)
+        data.decode_new(policy.decoders)
     assert (data.rows, data.episodes, data.observations.shape[1]) == (40, 75, 40)
+    # What left it still counts: a wrong action tried long ago is not new again.
+    model = RichClass(problem.dim, capacity=40).fit(data, None, slack=0.0, rng=np.random.default_rng(1))
+    np.testing.assert_allclose(model.gram.sum(axis=(1, 2, 3)), 75, rtol=1e-5)
+
+
+def test_tables_of_the_past_move_with_the_labels():
+    past = Past(horizon=2, actions=2, rank=3)
+    one = np.eye(3)[[0, 0, 1, 1]]
+    labels, actions = np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), np.array([[0, 1, 1, 1], [0, 0, 0, 1]])
+    past.add(np.stack([one, np.eye(3)[labels[1]]]), labels, actions, np.array([[0, 0, 0, 1.0], [0, 0, 0, 0]]))
+    assert past.following[0, 0].tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert past.tried[0].tolist() == [[1, 1], [0, 2], [0, 0]] and past.paid[0, 1].tolist() == [0, 1]
+    # Half of the buffer's rows of label 1 at step 1 became label 2; label 0 has no row there and stays.
+    past.relabel(1, np.array([1, 1, 1, 1]), np.array([1, 2, 1, 2]))
+    assert past.following[0, 0].tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
+    assert past.tried[1].tolist() == [[1, 0], [1, 0.5], [1, 0.5]]
+    assert past.gram[1, 0].tolist() == [[1, 0, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]]
+    assert past.tried[0].tolist() == [[1, 1], [0, 2], [0, 0]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from optac.errors import InvalidInput
 from optac.mdp.sampling import Trajectories
-from optac.mdp.table_size import check_table
+from optac.mdp.values import check_table
 from optac.models import TransitionCounts
 
 
@@ -27,9 +27,6 @@ def test_sparse_counts_are_the_dense_ones(seed: int, batches: int) -> None:
     assert (counts.dense() == table).all() and counts.total == table.sum()
     assert (counts.visits == table.sum(-1)).all()
     assert (TransitionCounts.of(table).keys == counts.keys).all()
-    values = rng.random(states)
-    expected = table[1] @ values / np.maximum(table[1].sum(-1), 1)
-    assert counts.mean_following(1, values) == pytest.approx(expected)
 
 
 def test_a_table_that_would_not_fit_is_refused_before_it_is_made() -> None:

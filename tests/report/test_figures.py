@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from optac.report.figures import figure, own_ticks
+from optac.figures import figure, own_ticks
 
 
 def test_a_figure_is_a_png_and_an_svg_with_the_same_bytes_each_time(tmp_path: Path) -> None:

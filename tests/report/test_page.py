@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import optac
 from optac.cli import main
 from optac.report.chart import round_places, tick_text
 from optac.report.evidence import gather
 from optac.report.files import file_names, write_report
 from optac.report.groups import group_runs
-from optac.report.markup import Markup, element, joined
+from optac.report.latex import latex_tables
+from optac.report.markup import Markup, element, joined, without_folders
 from optac.report.page_sections import aggregate_table, shared_tasks
 from optac.report.panels import profile_panel
 from optac.report.raw_rows import raw_rows
@@ -143,11 +145,16 @@ def test_figures_and_tables_lie_beside_the_page(written) -> None:
         "table2.md",
         "table2.tex",
         "results.md",
+        "results.tex",
+        "bills.md",
+        "bills.tex",
         "curve-HalfCheetah.png",
         "curve-HalfCheetah.svg",
     } <= names
     assert all(path.stat().st_size > 100 and path.parent.name == "mine" for path in written.files)
     assert "gap-combination-lock-horizon-8-actions-5-seed-0.svg" in names
+    bills = [(written.beside / f"bills.{kind}").read_text() for kind in ("md", "tex")]
+    assert bills[1] == latex_tables(bills[0]) and "opt-ac" in bills[1]
 
 
 def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
@@ -238,3 +245,45 @@ def test_ticks_are_round() -> None:
         "−150",
         "0.2",
     ]
+
+
+def looks_of(text: str) -> dict[str, set[str]]:
+    """Label → the colours it has anywhere on a page."""
+    found: dict[str, set[str]] = {}
+    for style, label in re.findall(r'<g class="series (s\d) x\d" data-series="([^"]+)"', text):
+        found.setdefault(label, set()).add(style)
+    return found
+
+
+def test_one_configuration_has_one_name_and_one_colour_whatever_else_is_on_the_page(tmp_path: Path) -> None:
+    for seed, batch in enumerate((32, 64, 96)):
+        write_run(tmp_path / f"b{batch}", agent="sac", seed=seed, batch_size=batch)
+    write_run(tmp_path / "plain", agent="crffsac", seed=1)
+    pages = []
+    for folders in (["b64"], ["b32", "b64"], ["plain", "b96", "b64", "b32"], ["b32", "b64", "b96"]):
+        out = tmp_path / "out.html"
+        write_report([tmp_path / name for name in folders], out, reference=REFERENCE)
+        pages.append(looks_of(out.read_text()))
+    assert [len(page) for page in pages] == [1, 2, 4, 3]
+    for page in pages:
+        for label, colours in page.items():
+            assert len(colours) == 1 and colours == pages[2][label], label
+    assert pages[2]["cRFFSAC"] == {"s1"}
+    assert {"SAC · batch_size=64"} == pages[0].keys()
+
+
+def test_no_folder_of_anybody_is_on_the_page(tmp_path: Path) -> None:
+    home = tmp_path / "home" / "jane"
+    sound = write_run(home / "runs" / "sound")
+    sound.config_path.write_text(json.dumps({**sound.config, "path": [str(home / "code")]}))
+    write_run(home / "runs" / "damaged")
+    (home / "runs" / "damaged" / "metrics.jsonl").write_text("{}\nnonsense\n{}\n")
+    optac.make_problem("combination-lock", horizon=2, actions=2).save(home / "mine.npz")
+    config = SolveConfig(str(home / "mine.npz"), iterations=2)
+    run_solve(prepared_solve(config), home / "runs" / "solve")
+    out = home / "page.html"
+    write_report([home / "runs"], out)
+    text = out.read_text()
+    assert str(tmp_path) not in text and "jane" not in text
+    assert "…/damaged/metrics.jsonl is damaged" in text and "mine.npz" in text
+    assert without_folders("a/b https://x.org/a/b/c /one") == "a/b https://x.org/a/b/c /one"

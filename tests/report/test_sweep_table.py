@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from optac.cli import main
 from optac.commands.sweep import columns, show_standing
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.sweeps.standing import sweep_standing
@@ -29,7 +31,42 @@ def test_the_head_is_a_return_for_agents_and_a_gap_for_algorithms(
 ) -> None:
     write_runs(tmp_path, *kinds)
     standing = sweep_standing(tmp_path)
-    assert columns(standing) == ["run", "state", "reached", head, "speed", "attempts"]
+    first = {"train": ["agent", "environment"], "solve": ["algorithm", "problem"]}
+    told_apart = first[kinds[0]] if kinds else ["run"]
+    assert columns(standing) == [*told_apart, "state", "reached", head, "speed", "attempts"]
     show_standing(standing)
     title, heads, *_ = capsys.readouterr().out.splitlines()
     assert title.startswith(tmp_path.name) and head in heads
+
+
+def test_the_table_shows_what_was_varied_and_no_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "locks.toml").write_text(
+        """
+        [sweep]
+        algorithms = ["opt-ac"]
+        problems = ["combination-lock horizon=2 actions=2"]
+        seeds = [3, 4]
+        iterations = 2
+        [settings]
+        alpha = [0.1, 0.02]
+        """
+    )
+    assert main(["sweep", str(tmp_path / "locks.toml"), "--dry-run", "--out", str(tmp_path / "out")]) == 0
+    _, heads, *lines = capsys.readouterr().out.splitlines()
+    assert heads.split()[:3] == ["seed", "alpha", "state"] or heads.split()[:3] == ["alpha", "seed", "state"]
+    shown = {tuple(sorted(line.split()[:2])) for line in lines}
+    assert shown == {("0.1", "3"), ("0.02", "3"), ("0.1", "4"), ("0.02", "4")}
+    ids = [run["id"] for run in dry_run(tmp_path, capsys)["runs"]]
+    assert len(set(ids)) == 4 and not any(name in line for name in ids for line in lines)
+    assert (
+        dry_run(tmp_path, capsys)["runs"][0]["choices"]["problem"]
+        == "combination-lock horizon=2 actions=2 seed=0"
+    )
+
+
+def dry_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    words = ["sweep", str(folder / "locks.toml"), "--dry-run", "--out", str(folder / "out"), "--json"]
+    assert main(words) == 0
+    return json.loads(capsys.readouterr().out)

@@ -10,7 +10,7 @@ from optac.cli import main
 from optac.environments import make
 from optac.errors import InvalidInput
 from optac.runs.deployment import export_policy, film
-from optac.runs.training import open_learner, train
+from optac.runs.training import open_policy, train
 
 ENVIRONMENT = "optac/InvertedPendulum-v0"
 STEPS = 20
@@ -28,11 +28,11 @@ def test_a_runs_exported_policy_is_the_saved_agents_to_the_last_bit(run, tmp_pat
     export_policy(run, tmp_path / "policy.npz")
     policy = numpy_policy.load(tmp_path / "policy.npz")
     observations = np.random.default_rng(0).normal(scale=3.0, size=(500, 4)).astype(np.float32)
-    _, _, learner = open_learner(run, print)
-    expected = learner.policy(observations)
+    saved = open_policy(run, print).policy
+    expected = saved(observations)
     assert np.abs(expected).max() > 0.1 and expected.std() > 0.01
     assert np.array_equal(policy(observations), expected)
-    assert np.array_equal(policy(observations[0]), learner.policy(observations[0]))
+    assert np.array_equal(policy(observations[0]), saved(observations[0]))
 
 
 def test_export_on_the_command_line_prints_one_json_object(run, tmp_path, capsys):
@@ -64,7 +64,7 @@ def test_the_film_is_of_the_trained_policy(run, tmp_path, capsys):
     assert main(["enjoy", str(run), "--video", str(tmp_path / "a.mp4"), "--seed", "4", "--json"]) == 0
     printed = capsys.readouterr()
     said = json.loads(printed.out)
-    env, act, total = make(ENVIRONMENT), open_learner(run, print)[2].policy, 0.0
+    env, act, total = make(ENVIRONMENT), open_policy(run, print).policy, 0.0
     observation, _ = env.reset(seed=4)
     for _ in range(100):
         observation, reward, *_ = env.step(act(observation))

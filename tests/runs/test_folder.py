@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from optac.errors import InvalidInput, RunFailed
 from optac.runs.folder import RunFolder, Status
-from optac.runs.identity import run_id
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.lock import RunFolderBusy
+from optac.settings import run_id
 
 OWNER = """
 import sys, time

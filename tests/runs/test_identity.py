@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from optac.algorithms import opt_ac
 from optac.mdp import make_problem
 from optac.mdp.families import locks
-from optac.runs.identity import run_id
 from optac.runs.solving import SolveConfig, prepared_solve
 from optac.runs.training_config import training_config, training_id
+from optac.settings import run_id
 from optac.sweeps.plan import sweep_of
 
 PARAMETERS = {

@@ -18,7 +18,8 @@ import numpy as np
 import probe_environments
 import pytest
 
-from optac.agents.training import checkpoint, replay_pieces, sealed_files
+import optac
+from optac.agents.training import checkpoint, checkpoints, replay_pieces, sealed_files
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
@@ -170,19 +171,19 @@ def test_other_threads_are_said_and_no_longer_called_exact(
 
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(tmp_path: Path) -> None:
     whole = started("sac", tmp_path / "run")
-    newest = checkpoint.listed(tmp_path / "run" / "checkpoints")[0]
+    newest = checkpoints.listed(tmp_path / "run" / "checkpoints")[0]
     damaged = newest / "arrays.safetensors"
     damaged.write_bytes(damaged.read_bytes()[:-1])
     notices: list[str] = []
     assert resume(tmp_path / "run", on_notice=notices.append).parameters_sha256 == whole.parameters_sha256
     assert len(notices) == 1
     assert "corrupt" in notices[0] and str(damaged) in notices[0]
-    assert checkpoint.load(newest, checkpoint.pieces_folder(newest.parent)).meta["step"] == 200
+    assert checkpoint.load(newest, checkpoints.pieces_folder(newest.parent)).meta["step"] == 200
 
 
 def test_without_a_sound_checkpoint_the_run_says_so(tmp_path: Path) -> None:
     started("sac", tmp_path / "run")
-    for path in checkpoint.listed(tmp_path / "run" / "checkpoints"):
+    for path in checkpoints.listed(tmp_path / "run" / "checkpoints"):
         (path / "manifest.json").write_text("")
     with pytest.raises(RunFailed, match=r"no sound checkpoint.*corrupt"):
         resume(tmp_path / "run")
@@ -250,7 +251,7 @@ def test_a_bad_environment_fails_the_run_with_its_cause_and_leaves_sound_checkpo
     status = RunFolder.open(tmp_path / "run").status
     assert status is not None and status.state == "failed"
     assert str(caught.value) in str(status.why)
-    found, damage = checkpoint.newest_sound(tmp_path / "run" / "checkpoints")
+    found, damage = checkpoints.newest_sound(tmp_path / "run" / "checkpoints")
     assert found is not None and not damage
     assert 100 <= found.meta["step"] <= 150
     arrays = [*found.arrays().values(), *(rows["reward"] for _, rows in found.rows())]
@@ -271,7 +272,7 @@ def test_a_run_taken_over_at_its_last_row_gets_no_checkpoint_and_no_result_of_th
     run = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         started("sac", run, on_row=_stop_at(120))
-    before = checkpoint.listed(run / "checkpoints")
+    before = checkpoints.listed(run / "checkpoints")
 
     def take_over(row: dict[str, Any]) -> None:
         if row["time/total_timesteps"] == 200:
@@ -279,7 +280,7 @@ def test_a_run_taken_over_at_its_last_row_gets_no_checkpoint_and_no_result_of_th
 
     with pytest.raises(FencedOff, match="attempt 1"):
         resume(run, claim=Claim(1, "one"), on_row=take_over)
-    assert max(checkpoint.listed(run / "checkpoints")) == run / "checkpoints" / "ckpt_000000000150"
+    assert max(checkpoints.listed(run / "checkpoints")) == run / "checkpoints" / "ckpt_000000000150"
     assert len(before) == 2 and not (run / "result.json").exists()
     assert resume(run, claim=Claim(3, "other")).steps == 200
 
@@ -287,8 +288,8 @@ def test_a_run_taken_over_at_its_last_row_gets_no_checkpoint_and_no_result_of_th
 def test_other_versions_load_with_a_warning_and_are_no_longer_called_exact(tmp_path: Path) -> None:
     started("sac", tmp_path / "run", steps=120)
     folder = RunFolder.open(tmp_path / "run")
-    (newest, *_) = checkpoint.listed(folder.checkpoints)
-    found = checkpoint.load(newest, checkpoint.pieces_folder(folder.checkpoints))
+    (newest, *_) = checkpoints.listed(folder.checkpoints)
+    found = checkpoint.load(newest, checkpoints.pieces_folder(folder.checkpoints))
     old = {**found.meta["versions"], "jax": "0.0.1"}
     checkpoint.save(newest, found.arrays(), {**found.meta, "versions": old}, found.pieces)
     with pytest.warns(ResumeWarning, match=r"jax 0\.0\.1"):
@@ -330,8 +331,8 @@ def test_a_well_hashed_checkpoint_of_foreign_content_is_corrupt(
 ) -> None:
     started("sac", tmp_path / "run", steps=100)
     folder = RunFolder.open(tmp_path / "run")
-    (newest, *_) = checkpoint.listed(folder.checkpoints)
-    found = checkpoint.load(newest, checkpoint.pieces_folder(folder.checkpoints))
+    (newest, *_) = checkpoints.listed(folder.checkpoints)
+    found = checkpoint.load(newest, checkpoints.pieces_folder(folder.checkpoints))
     checkpoint.save(newest, found.arrays(), {**found.meta, **forged} if forged else {}, found.pieces)
     with pytest.raises(checkpoint.CheckpointCorrupt, match=r"corrupt.*meta\.json"):
         resume(tmp_path / "run")
@@ -453,7 +454,7 @@ def test_out_is_obeyed_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_tensorboard_events_are_written_beside_the_rows(tmp_path: Path) -> None:
-    started("sac", tmp_path / "run", tensorboard=True)
+    started("sac", tmp_path / "run", callback=optac.TensorBoard())
     (events,) = (tmp_path / "run" / "tensorboard").iterdir()
     assert b"eval/mean_reward" in events.read_bytes()
 
@@ -513,7 +514,7 @@ def test_a_killed_process_resumes_to_the_undisturbed_end(tmp_path: Path) -> None
         "--json",
     )
     child = process(*words)
-    wait_for(lambda: len(checkpoint.listed(tmp_path / "run" / "checkpoints")) >= 2, child)
+    wait_for(lambda: len(checkpoints.listed(tmp_path / "run" / "checkpoints")) >= 2, child)
     child.kill()
     child.communicate()
     assert resume(tmp_path / "run").parameters_sha256 == whole.parameters_sha256
@@ -598,7 +599,7 @@ def test_the_networks_and_compiler_of_a_real_run_resume_to_the_bit(agent: str, t
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signalled_process_exits_with_its_code(number: int, code: int, tmp_path: Path) -> None:
     child = process("train", ENV, "--agent", "sac", "--steps", 10**6, "--out", tmp_path / "run")
-    wait_for(lambda: bool(checkpoint.listed(tmp_path / "run" / "checkpoints")), child)
+    wait_for(lambda: bool(checkpoints.listed(tmp_path / "run" / "checkpoints")), child)
     child.send_signal(number)
     _, errors = child.communicate(timeout=60)
     assert child.returncode == code, errors

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+from optac.report.latex import latex_tables
 from optac.studies.opt_ac import STUDY
 from optac.studies.opt_ac.cells import cells
 from optac.studies.opt_ac.report import certificate_table, slope_table, solved_table
@@ -52,6 +53,7 @@ def test_certificate_table_tells_silence_from_failure() -> None:
 def test_study_is_written_from_its_rows(tmp_path: Path) -> None:
     text = STUDY.write_report([row(seed=s) for s in range(3)], 254, tmp_path).read_text()
     assert "**3 of 254 runs are in" in text and "`optac reproduce opt-ac`" in text and "| 3 of 3 |" in text
+    assert (tmp_path / "tables.tex").read_text() == latex_tables(text) and "3 of 3 &" in latex_tables(text)
     assert (tmp_path / "gap-against-k.png").stat().st_size > 10_000
     assert (tmp_path / "gap-against-k.svg").read_text().startswith("<?xml")
 

@@ -138,20 +138,20 @@ def test_a_single_seed_has_no_spread() -> None:
 def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
     readme, page = tmp_path / "README.md", tmp_path / "docs" / "results" / "table2.md"
-    marks = {
-        name: f"<!-- {name} -->old<!-- /{name} -->" for name in ("standing", "table", "missing", "table2")
-    }
-    page.write_text("".join(f"{name}: {marks[name]}\n" for name in ("standing", "table", "missing")))
-    readme.write_text(f"before\n{marks['table2']}\nafter\n")
+    names = ("standing", "table", "stability", "missing", "table2")
+    marks = {name: f"<!-- {name} -->old<!-- /{name} -->" for name in names}
+    page.write_text("".join(f"{name}: {marks[name]}\n" for name in names[:4]))
+    readme.write_text(f"before\n{marks['table2']}\n{marks['stability']}\nafter\n")
     write_documents(tmp_path / "none", tmp_path)
     assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text() + page.read_text()
-    write_run(tmp_path / "runs" / "a", returns=(7.0,) * 40)
+    write_run(tmp_path / "runs" / "a", returns=(700.0,) * 40)
     write_documents(tmp_path / "runs", tmp_path)
     for text in (readme.read_text(), page.read_text()):
-        assert "1 of 72 runs are in" in text and "**7.000 (1 seed)**" in text
+        assert "1 of 72 runs are in" in text and "**700.0 (1 seed)**" in text
     assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in page.read_text()
     text = readme.read_text()
-    assert text.startswith("before\n<!-- table2 -->\n") and text.endswith("<!-- /table2 -->\nafter\n")
+    assert text.startswith("before\n<!-- table2 -->\n") and text.endswith("<!-- /stability -->\nafter\n")
+    assert "| HalfCheetah | 0 of 32 (1 run) | — | — |" in text
     readme.write_text("no marks")
     with pytest.raises(InvalidInput, match="has no place for table2"):
         write_documents(tmp_path / "runs", tmp_path)

@@ -1,6 +1,7 @@
 """Table 2 as a sweep: what it runs, in pieces, each finished run published once and never run again."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.publishing import is_published, publish
 from optac.runs.training_config import training_config, training_id
 from optac.studies.published_runs import reproduce_runs
-from optac.studies.table2.cells import STEPS
+from optac.studies.table2.cells import FIRST, STEPS
 from optac.studies.table2.cells import sweep as table2_sweep
 
 
@@ -21,7 +22,9 @@ def test_all_of_it_is_six_tasks_three_agents_four_seeds_the_most_telling_first()
     assert list(dict.fromkeys(run.config["environment"] for run in runs)) == list(STEPS)
     assert runs[0].config["environment"] == "optac/HalfCheetah-v0" and runs[0].total == 200_000
     assert {run.config["settings"]["preset"] for run in runs} == {"default"}
-    assert [run.config["agent"] for run in runs[:3]] == ["sac", "crffsac", "crffsac-bonus"]
+    told = [(run.config["seed"], run.config["environment"], run.config["agent"]) for run in runs]
+    assert told[:24] == list(product(range(4), FIRST, ["sac", "crffsac"]))
+    assert [seed for seed, *_ in told[24:]] == sorted(seed for seed, *_ in told[24:])
 
 
 def test_a_piece_of_it_is_the_same_runs() -> None:
@@ -87,7 +90,7 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     words = ["reproduce", "table2", "--environments", "optac/Pendulum-v0", "--steps", "20", "--seeds", "1"]
     assert main([*words, "--jobs", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["finished"] == 3 and said["experiment"] == "table2"
+    assert said["finished"] == 3 and said["study"] == "table2"
     assert "Pendulum" in Path(said["page"]).read_text()
     for run in said["runs"]:
         record = Path("results/table2-20-steps") / run["id"]
@@ -96,6 +99,6 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert main(["reproduce", "training-curves", *words[2:], "--minutes", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"] == 3
     assert main([*words, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"experiment": "table2", "missing": []}
+    assert json.loads(capsys.readouterr().out) == {"study": "table2", "missing": []}
     assert main(["reproduce", "oracles", "--steps", "20"]) == 2
     assert "--steps goes with table2 and training-curves, not with oracles" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoints
 from optac.runs.folder import RunFolder
 from optac.runs.training import train
 from optac.sweeps.plan import Sweep
@@ -67,7 +67,7 @@ def half_done(
     while process.poll() is None:
         for run in sweep.runs:
             path = out / run.id
-            saved = checkpoint.listed(path / "checkpoints")
+            saved = checkpoints.listed(path / "checkpoints")
             standing = run_standing(path)
             if (
                 len(saved) >= 2
@@ -86,7 +86,7 @@ def plain_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def damage(path: Path) -> None:
-    arrays = checkpoint.listed(path / "checkpoints")[0] / "arrays.safetensors"
+    arrays = checkpoints.listed(path / "checkpoints")[0] / "arrays.safetensors"
     content = bytearray(arrays.read_bytes())
     content[-1] ^= 1
     arrays.write_bytes(bytes(content))

@@ -15,9 +15,9 @@ import pytest
 import optac
 from optac.cli import main
 from optac.errors import InvalidInput
+from optac.provenance import source_commit
 from optac.report.comparison import comparison_tables
 from optac.report.tables import cell
-from optac.runs.provenance import source_commit
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.comparing import prepared_comparison, run_compare
 from optac.sweeps.measuring import measured
@@ -105,7 +105,7 @@ def test_folder_of_another_comparison_is_refused(tmp_path) -> None:
 
 
 def test_failing_cell_leaves_the_rows_before_it(tmp_path) -> None:
-    good = Cell("good", "optac.runs.provenance:versions")
+    good = Cell("good", "optac.provenance:versions")
     bad = Cell("bad", "optac.mdp:make_problem", {"name": "no-such-problem"})
     with pytest.raises(InvalidInput, match="unknown problem"):
         run_study(tmp_path / "out", {}, [good, bad])
@@ -181,7 +181,7 @@ def test_first_iteration_within_epsilon_is_found_though_the_history_is_thinned(m
 def test_rows_and_the_config_say_which_commit_made_them_and_another_one_may_go_on(
     tmp_path, monkeypatch
 ) -> None:
-    cells = [Cell(name, "optac.runs.provenance:versions") for name in ("one", "two")]
+    cells = [Cell(name, "optac.provenance:versions") for name in ("one", "two")]
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "aaaa")
     run_study(tmp_path / "out", {"kind": "compare"}, cells[:1])
     monkeypatch.setattr("optac.sweeps.cells.source_commit", lambda: "bbbb-dirty")
@@ -220,3 +220,39 @@ def test_censored_runs_are_marked() -> None:
     assert cell([10.0, inf, inf], limit=1000) == ">1,000 [10–>1,000] (1/3)"
     assert cell([0.25] * 3, digits=3) == "0.250"
     assert np.isfinite(float(cell([3.0])))
+
+
+def test_a_comparison_in_python_equals_the_commands_and_leaves_nothing(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+    said = optac.compare(problem, ["opt-ac", "raffle"], seeds=2, episodes=60)
+    assert list(tmp_path.iterdir()) == []
+    problem.save("lock.npz")
+    words = ["compare", "lock.npz", "--algorithms", "opt-ac", "raffle", "--seeds", "2", "--episodes", "60"]
+    assert main([*words, "--out", "kept", "--jobs", "1", "--quiet"]) == 0
+    kept = [json.loads(line) for line in (tmp_path / "kept" / "metrics.jsonl").read_text().splitlines()]
+    timeless = [
+        [{name: row[name] for name in ("cell", "gap", "last_gap", "episodes", "bill")} for row in rows]
+        for rows in (
+            sorted(said.rows, key=lambda row: row["cell"]),
+            sorted(kept, key=lambda row: row["cell"]),
+        )
+    ]
+    assert timeless[0] == timeless[1]
+    assert "combination-lock" in said.title and said.title in said.markdown()
+    assert repr(said).count("\n") == 2 and said._repr_html_().count("<svg") == 1
+    names = [file.name for file in said.write("paper")]
+    assert names == ["table.md", "table.tex", "gaps.png", "gaps.svg"]
+    table = (tmp_path / "paper" / "table.tex").read_text()
+    assert table.count(r"\begin{tabular}") == 2 and "raffle * &" in table and table.isascii()
+    assert (tmp_path / "kept" / "table.tex").is_file()
+
+
+def test_a_kept_comparison_resumes_and_refuses_another_problem(tmp_path) -> None:
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+    first = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
+    again = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
+    assert again.rows == first.rows  # the seconds too: nothing was run again
+    other = optac.make_problem("combination-lock", horizon=2, actions=2, seed=1)
+    with pytest.raises(InvalidInput, match="holds another run: it differs in problem_sha256"):
+        optac.compare(other, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")

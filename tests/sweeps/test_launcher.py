@@ -14,9 +14,9 @@ import pytest
 
 from optac.cli import main
 from optac.errors import InvalidInput
+from optac.provenance import all_versions, source_commit
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
-from optac.runs.provenance import all_versions, source_commit
 from optac.runs.solving import resume
 from optac.sweeps.launcher import Watching, expected_speed, lay_out, run_sweep
 from optac.sweeps.local_executor import Executor, LocalExecutor

@@ -48,7 +48,9 @@ def test_runs_are_the_product_of_the_axes_and_a_listed_setting_is_one() -> None:
     widths = [run.config["settings"].get("feature_width") for run in runs[:3]]
     assert widths == [None, 8, 16]
     assert {run.config["settings"]["batch_size"] for run in runs} == {64}
-    assert [run.config["environment"] for run in runs] == ["optac/Pendulum-v0"] * 6 + ["Pendulum-v1"] * 6
+    # Seed by seed, so that it is balanced wherever it stops.
+    assert [run.config["seed"] for run in runs] == [runs[0].config["seed"]] * 6 + [runs[6].config["seed"]] * 6
+    assert [run.config["environment"] for run in runs[:6]] == ["optac/Pendulum-v0"] * 3 + ["Pendulum-v1"] * 3
 
 
 def test_a_swept_run_is_the_run_that_train_would_make() -> None:

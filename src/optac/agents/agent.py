@@ -1,9 +1,12 @@
 """The agents as a user meets them: made for an environment, they learn, act, save and load."""
 
 import copy
-from collections.abc import Callable
+import inspect
+import typing
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
 
 import gymnasium
 import numpy as np
@@ -12,18 +15,26 @@ from jaxtyping import Float
 from optac import registry
 from optac.agents import crffsac, sac
 from optac.agents.record import AgentRecord, Given, record_of
+from optac.agents.setting_types import AgentSettingTypes, FeatureSettingTypes
+from optac.agents.settings import AgentSettings
 from optac.agents.training import checkpoint, snapshot
-from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.callbacks import Callbacks, Training, several
+from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import training_progress
+from optac.agents.training.saved import Saved, saved
 from optac.agents.training.store import learner_of
 from optac.environments import make
 from optac.errors import InvalidInput
-from optac.settings import read
+from optac.notebook import card
+from optac.settings import changed, read
 from optac.threads import limit_threads
+
+if TYPE_CHECKING:
+    from optac.figures import Picture
 
 Made = TypeVar("Made", bound="Agent")
 
@@ -56,27 +67,32 @@ class Agent:
         """A hash of every trained array."""
         return snapshot.parameters_sha256(self._learner)
 
-    def learn(self: Made, steps: int, callback: Callable[[Row], bool | None] | None = None) -> Made:
-        """Take `steps` more steps. `callback` gets each row of metrics and stops the training with False."""
+    def learn(self: Made, steps: int, callback: Watching | Iterable[Watching] | None = None) -> Made:
+        """Take `steps` more steps.
+
+        `callback` is one or several: objects that extend `optac.Callback`, or functions that get each row of metrics
+        and stop the training with False.
+        """
         if steps < 1:
             raise InvalidInput(f"steps={steps} must be at least 1")
-        stopped = False
+        watched = Training(self._learner, self.steps + steps, self.rows)
+        callbacks = Callbacks.of(watched, several(callback))
 
         def on_row(row: Row) -> None:
-            nonlocal stopped
-            self.rows.append(row)
+            callbacks.row(row)
             progress.row(row)
-            stopped = callback is not None and callback(row) is False
 
-        with training_progress(self.steps, self.steps + steps) as progress:
+        callbacks.start()
+        with training_progress(self.steps, watched.total) as progress:
             train(
                 self._learner,
-                self.steps + steps,
+                watched.total,
                 make_env=lambda: _another(self._given_env),
                 on_row=on_row,
                 on_block=progress.step,
-                should_stop=lambda: stopped,
+                should_stop=lambda: watched.why is not None,
             )
+        callbacks.end()
         return self
 
     def predict(
@@ -93,6 +109,36 @@ class Agent:
         action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
         return policy.to_env(action), None
 
+    def plot(self) -> "Picture":
+        """The mean return of every evaluation against the steps taken, as a matplotlib figure."""
+        from optac.figures import COLOURS, picture
+
+        rows = [row for row in self.rows if "eval/mean_reward" in row]
+        if not rows:
+            raise InvalidInput(f"{self!r} has not been evaluated yet; learn for eval_every steps first")
+        steps = [row["time/total_timesteps"] for row in rows]
+        with picture(size=(6, 3.4), title=repr(self)[1:-1]) as (drawn, axis):
+            marker = "o" if len(rows) < 8 else None
+            axis.plot(steps, [row["eval/mean_reward"] for row in rows], color=COLOURS[0], marker=marker)
+            axis.set(xlabel="steps", ylabel="mean return of an evaluation")
+        return drawn
+
+    def __repr__(self) -> str:
+        env = self._given_env
+        name = env if isinstance(env, str) else env.spec.id if env.spec else type(env.unwrapped).__name__
+        return f"<{self._learner.chosen.record.name} on {name}: {self.steps:,} steps>"
+
+    def _repr_html_(self) -> str:
+        scores = [row["eval/mean_reward"] for row in self.rows if "eval/mean_reward" in row]
+        usual = type(self.settings).choose({"preset": self.settings.preset})
+        own = changed(asdict(self.settings), asdict(usual))
+        facts = {
+            "preset": self.settings.preset,
+            "other settings": ", ".join(f"{name}={value}" for name, value in own.items()) or "none",
+            "last evaluation": f"{scores[-1]:.4g}" if scores else "none yet",
+        }
+        return card(repr(self)[1:-1], facts, self.plot() if scores else None)
+
     def save(self, path: Path | str, *, replay: bool = True) -> None:
         """Write the agent to the folder `path`; loaded again, it goes on as if it had not been.
 
@@ -104,7 +150,7 @@ class Agent:
         if replay and len(held):
             rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
         meta |= {"env": env, "rows": self.rows, "predictions": self._generator.bit_generator.state}
-        checkpoint.save(Path(path), arrays, meta, own_rows=rows)
+        checkpoint.save(Path(path).resolve(), arrays, meta, own_rows=rows)
 
     def export(self, file: Path | str) -> None:
         """Write the deterministic policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
@@ -120,48 +166,55 @@ class Agent:
         threads: int = 1,
         trust: bool = False,
     ) -> Made:
-        """The agent that was saved.
+        """The agent of `save`, of a training's folder (its newest sound checkpoint) or of one of its checkpoints.
 
         `env` is needed where it was made for an environment without an id, `agent` where it has no registered name.
         Code that only the file names is imported with `trust` alone.
         """
         limit_threads(threads)
-        _refuse_run(Path(path))
-        found = checkpoint.load(Path(path))
+        kept = saved(Path(path).resolve())
+        found = kept.found
         with checkpoint.read_as_ours(found):
-            record = cls._record(found, agent, trust)
-            chosen_env = _environment(found, env)
+            record = cls._record(kept, agent, trust)
+        chosen_env = kept.environment if env is None else env
+        if chosen_env is None:
+            raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
         with registry.named_by(found.path if env is None else None, trust=trust):
             opened = _opened(chosen_env)
         with checkpoint.read_as_ours(found):
-            made = cls.__new__(cls)
+            made = cls._class_of(record.name).__new__(cls._class_of(record.name))
             made.settings = record.choose(found.meta["settings"])
-            made.rows = list(found.meta["rows"])
+            made.rows = kept.rows
             made._given_env = chosen_env
-            made._generator = np.random.default_rng(0)
-            made._generator.bit_generator.state = found.meta["predictions"]
+            made._generator = np.random.default_rng(int(found.meta["seed"]))
+            if kept.predictions is not None:
+                made._generator.bit_generator.state = kept.predictions
         made._learner = learner_of(found, compiled(record, made.settings), opened)
         return made
 
     @classmethod
-    def _record(cls, found: Checkpoint, given: Given | None, trust: bool) -> AgentRecord:
+    def _class_of(cls: type[Made], name: str) -> type[Made]:
+        """The class of an agent of this name: the one that names it, else this one."""
+        return next((kind for kind in cls.__subclasses__() if name in kind.names), cls)
+
+    @classmethod
+    def _record(cls, kept: Saved, given: Given | None, trust: bool) -> AgentRecord:
         """The record of a saved agent; refuses one of another class, and imports nothing that only the file names."""
-        name = found.meta["agent"]
-        if not isinstance(name, str):
+        place, name = kept.found.path, kept.found.meta["agent"]
+        if not isinstance(name, str) or not isinstance(kept.agent, str):
             raise ValueError(f"agent {name!r}")
         if cls.names and name not in cls.names:
-            right = next((kind.__name__ for kind in Agent.__subclasses__() if name in kind.names), "Agent")
-            raise InvalidInput(f"{found.path} holds a {name} agent; load it with optac.{right}.load")
-        if given is None and not trust and name not in registry.entries("agent"):
             raise InvalidInput(
-                f"{found.path} holds a {name} agent, which is no registered name; pass its module or record as "
+                f"{place} holds a {name} agent; load it with optac.{Agent._class_of(name).__name__}.load"
+            )
+        if given is None and not trust and kept.agent not in registry.entries("agent"):
+            raise InvalidInput(
+                f"{place} holds a {kept.agent} agent, which is no registered name; pass its module or record as "
                 "agent=, or trust=True to import what it names"
             )
-        record = record_of(name if given is None else given)
+        record = record_of(kept.agent if given is None else given)
         if record.name != name:
-            raise InvalidInput(
-                f"{found.path} holds a {name} agent, not {record.name}; pass that one as agent="
-            )
+            raise InvalidInput(f"{place} holds a {name} agent, not {record.name}; pass that one as agent=")
         return record
 
 
@@ -170,7 +223,9 @@ class SAC(Agent):
 
     names = (sac.AGENT.name,)
 
-    def __init__(self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Any) -> None:
+    def __init__(
+        self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Unpack[AgentSettingTypes]
+    ) -> None:
         super().__init__(env, agent=sac.AGENT, seed=seed, threads=threads, **settings)
 
 
@@ -180,33 +235,37 @@ class CRFFSAC(Agent):
     names = (crffsac.AGENT.name, crffsac.WITH_BONUS.name)
 
     def __init__(
-        self, env: Env | str, *, bonus: bool = False, seed: int = 0, threads: int = 1, **settings: Any
+        self,
+        env: Env | str,
+        *,
+        bonus: bool = False,
+        seed: int = 0,
+        threads: int = 1,
+        **settings: Unpack[FeatureSettingTypes],
     ) -> None:
         record = crffsac.WITH_BONUS if read("bonus", bonus, bool) else crffsac.AGENT
         super().__init__(env, agent=record, seed=seed, threads=threads, **settings)
 
 
-def _environment(found: Checkpoint, given: Env | str | None) -> Env | str:
-    """The environment to load a saved agent into."""
-    saved = found.meta["env"]
-    if not isinstance(saved, (str, type(None))):
-        raise ValueError(f"env {saved!r}")
-    chosen = given if given is not None else saved
-    if chosen is None:
-        raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
-    return chosen
+def _show_settings(kind: type[Agent], settings: type[AgentSettings]) -> None:
+    """Have `help` and completion show each setting with its default, and the class's text its meaning."""
+    signature = inspect.signature(kind.__init__)
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    kinds, names = typing.get_type_hints(settings), {one.name for one in own}
+    described = [setting for setting in settings.described() if setting[0] not in names]
+    shown = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name])
+        for name, default, _ in described
+    ]
+    kind.__init__.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+    lines = [f"{name} [{default}]: {text}" for name, default, text in described]
+    kind.__doc__ = "\n    ".join(
+        [f"{kind.__doc__}\n\n    Settings, each a keyword [and its default]:\n", *lines]
+    )
 
 
-def _refuse_run(path: Path) -> None:
-    """InvalidInput where `path` is no folder, or is a run's or one of a run's checkpoints."""
-    for run in (path, path.absolute().parent.parent):
-        if (run / "config.json").is_file() and (run == path or path.absolute().parent.name == "checkpoints"):
-            raise InvalidInput(
-                f"{path} belongs to a run's folder, not to a saved agent: `optac eval {run}`, `optac export "
-                f"{run} FILE.npz` and `optac resume {run}` use it"
-            )
-    if not path.is_dir() and not checkpoint.is_set_aside(path):
-        raise InvalidInput(f"{path} is not a saved agent: there is no such folder")
+_show_settings(SAC, AgentSettings)
+_show_settings(CRFFSAC, crffsac.Settings)
 
 
 def _opened(env: Env | str) -> Env:

@@ -7,7 +7,7 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
 is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
-the critics see (s, a) beside φ.
+the critics are SAC's own, with φ beside (s, a) in their input, so that φ is all that the two agents differ by.
 """
 
 import dataclasses
@@ -55,7 +55,14 @@ class Settings(AgentSettings):
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "default": {},
         "plain": {},
-        "recipe": {**AgentSettings.PRESETS["recipe"], "raw_input": True, "feature_norm": True},
+        "recipe": {
+            **AgentSettings.PRESETS["recipe"],
+            "raw_input": True,
+            "feature_norm": True,
+            "head_layers": 2,
+            "bonus_copy": True,
+            "bonus_unit": "size",
+        },
         "paper": {**AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
 
@@ -68,11 +75,19 @@ class Settings(AgentSettings):
     )
     feature_norm: bool = setting(False, "standardise both layers of φ over their units, so that φ is bounded")
     raw_input: bool = setting(False, "let the critic on φ see (s, a) beside it")
+    head_layers: int = setting(1, "hidden layers of the critic on φ", least=1)
     head: Literal["mlp", "fourier"] = setting(
         "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
     )
     fourier_bandwidth: float = setting(3.0, "standard deviation of Wφ per unit of φ's rms", least=0.0)
-    bonus_scale: float = setting(1.0, "largest bonus, in standard deviations of the reward", least=0.0)
+    bonus_scale: float = setting(1.0, "largest bonus, in the unit that bonus_unit names", least=0.0)
+    bonus_unit: Literal["deviation", "size"] = setting(
+        "deviation",
+        '"deviation", the standard deviation of the reward, or "size", the mean of its absolute value',
+    )
+    bonus_copy: bool = setting(
+        False, "give the bonus φ as it was when Λ was built, instead of the critics' copy"
+    )
     bonus_alpha: float = setting(1.0, "α in min(α‖φ‖_Λ⁻¹, 1)", least=0.0)
     bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)
     bonus_every: int = setting(1_000, "steps between two rebuildings of Λ", least=1)
@@ -90,6 +105,8 @@ class State(SoftState):
     fourier: FourierLayer | None
     model_optimiser: optax.OptState
     inverse_root: Float[Array, "feature feature"] | None
+    bonus_phi: MLP | None
+    bonus_size: Float[Array, ""] | None
 
 
 class Info(NamedTuple):
@@ -113,8 +130,8 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
     critic = ensemble(
         settings.critics,
-        [w, 1] if literal else [seen, w, 1],
-        normalised=int(settings.layer_norm),
+        [w, 1] if literal else [seen, *[w] * settings.head_layers, 1],
+        normalised=settings.head_layers * settings.layer_norm,
         key=key_critic,
     )
     model = transition_model(obs, act, w, d, normalised=settings.feature_norm, key=key_model)
@@ -125,6 +142,8 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
         fourier=fourier_layer(d, w, settings.fourier_bandwidth, key=key_fourier) if literal else None,
         model_optimiser=optax.adam(settings.feature_learning_rate).init(model),
         inverse_root=jnp.eye(d) / jnp.sqrt(settings.bonus_lambda) if settings.bonus else None,
+        bonus_phi=model.phi if settings.bonus and settings.bonus_copy else None,
+        bonus_size=jnp.float32(1.0) if settings.bonus and settings.bonus_unit == "size" else None,
     )
 
 
@@ -144,8 +163,8 @@ def update(
     batch = jax.tree.map(lambda x: x[-1], batches)
     embed = partial(features, slow_phi)
     phi = embed(batch.obs, batch.action)
-    bonus = _bonus(settings, state, phi)
-    largest = settings.bonus_scale * statistics.reward_std
+    bonus = _bonus(settings, state, batch, phi)
+    largest = settings.bonus_scale * (statistics.reward_std if state.bonus_size is None else state.bonus_size)
     beside = settings.raw_input and state.fourier is None
 
     def seen(obs: Batch, action: Batch, phi: Batch | None = None) -> Batch:
@@ -181,6 +200,10 @@ def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
     obs = np.asarray(block.statistics.standardised(jnp.asarray(rows.obs))) if settings.normalise else rows.obs
     weight = np.full(room, held / len(slots), np.float32)
     weight[len(slots) :] = 0.0
+    if state.bonus_size is not None:
+        # A reward that was never anything but 0 leaves the unit open.
+        size = float(np.abs(rows.reward[: len(slots)]).mean()) or 1.0
+        state = dataclasses.replace(state, bonus_size=jnp.float32(size))
     return rebuild_covariance(settings, state, obs, rows.action, weight)
 
 
@@ -191,10 +214,11 @@ def rebuild_covariance(
     action: Float[np.ndarray, "batch act"],
     weight: Float[np.ndarray, " batch"],
 ) -> State:
-    """The state with Λ rebuilt from these rows of replay under the present φ, each counted `weight` times."""
+    """The state with Λ rebuilt from these rows of replay under the critics' φ, each counted `weight` times."""
     phi = np.asarray(_compiled_features(state.slow_phi, obs, action))
     root = inverse_root(phi, weight, ridge=settings.bonus_lambda)
-    return dataclasses.replace(state, inverse_root=jnp.asarray(root))
+    copy = None if state.bonus_phi is None else state.slow_phi
+    return dataclasses.replace(state, inverse_root=jnp.asarray(root), bonus_phi=copy)
 
 
 _compiled_features = jax.jit(features)
@@ -218,9 +242,13 @@ def _learn_features(
     return model, optimiser, loss
 
 
-def _bonus(settings: Settings, state: State, phi: Float[Array, "batch feature"]) -> Float[Array, " batch"]:
+def _bonus(
+    settings: Settings, state: State, batch: Transitions, phi: Float[Array, "batch feature"]
+) -> Float[Array, " batch"]:
     if state.inverse_root is None:
         return jnp.zeros(phi.shape[0])
+    if state.bonus_phi is not None:
+        phi = features(state.bonus_phi, batch.obs, batch.action)
     return elliptical_bonus(phi, state.inverse_root, alpha=settings.bonus_alpha)
 
 

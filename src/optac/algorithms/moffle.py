@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
-from optac.algorithms.loop.learnt import Learnt, learnt_data
+from optac.algorithms.loop.learnt import Learnt, PlanOnData
 from optac.algorithms.parts.class_regression import fitted_q_iteration
 from optac.algorithms.parts.layers import LayerState
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
@@ -139,7 +139,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
 
 def learnt(settings: Settings, state: State) -> Learnt:
     """Features, covers, and for any reward fitted Q-iteration on the covers' data with the features learnt."""
-    return learnt_data(state.features[None], state.counts, state.features, state.cover)
+    return Learnt(PlanOnData(state.features[None], state.counts), features=state.features, cover=state.cover)
 
 
 def _cover(

@@ -40,34 +40,29 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import PRACTICAL_ALPHA, checked_ridge, elliptical_bonus, reward_range
+from optac.algorithms.parts.elliptical import (
+    PRACTICAL_ALPHA,
+    RICH_ALPHA,
+    BonusSettings,
+    elliptical_bonus,
+    reward_range,
+)
 from optac.algorithms.protocol import Traits
 from optac.array_types import Probabilities, QValues
 from optac.models import LowRankModel
 from optac.oracles import Bill, Evaluation, evaluate, evaluate_by_regression, maximum_likelihood
 
-RICH_ALPHA = 1.0
-"""chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
-
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Settings(BonusSettings):
     """The constants of Algorithm 1."""
 
-    alpha: float
-    """α, multiplies the elliptical norm of a feature"""
     bonus_scale: float
     """multiplies the clipped bonus; the paper's 3H"""
     bonus_range: Literal["one", "rewards"]
     """the clipped bonus is in units of 1, or of the largest reward that later steps can still pay"""
-    lam: float
-    """λ, the ridge of the Gram matrix"""
-    gram: Literal["latents", "phi"]
-    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
     eta: float
     """η, the step of mirror descent"""
-    beta: float
-    """β, the slack of the likelihood"""
     pe: Literal["exact", "regression"]
     """policy evaluation by the exact recursion, or by one regression over samples from ρ"""
     pe_accuracy: float
@@ -76,15 +71,6 @@ class Settings:
     """samples from ρ a regression"""
     critic_max: float
     """the critic is clipped to [0, critic_max]; the lemma's 2H; 0 leaves it unclipped, as Algorithm 1 prints it"""
-    whole_trajectories: bool
-    """fit every transition of an episode, not only the one at the roll-in's step"""
-    untried: Literal["nowhere", "uniform"]
-    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
-    optimistic_ties: bool
-    """give a pair on which models of the same likelihood differ the bonus 1"""
-
-    def __post_init__(self) -> None:
-        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:

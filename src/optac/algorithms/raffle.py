@@ -21,43 +21,25 @@ Differs from the paper:
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Literal
 
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.learnt import Learnt, learnt_model
 from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import checked_ridge, elliptical_bonus
+from optac.algorithms.parts.elliptical import BonusSettings, elliptical_bonus
 from optac.algorithms.rep_ucb import practical_alpha
 from optac.oracles import maximum_likelihood, plan
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Settings(BonusSettings):
     """The constants of RAFFLE."""
 
-    alpha: float
-    """α, multiplies the elliptical norm of a feature"""
-    lam: float
-    """λ, the ridge of the Gram matrix"""
-    gram: Literal["latents", "phi"]
-    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
-    beta: float
-    """β, the slack of the likelihood"""
     epsilon: float
     """ε of the stopping test; 0 for no test"""
     zeta: float
     """log(|M|NH/δ), the numerator of ζ_n"""
-    whole_trajectories: bool
-    """fit every transition of an episode, not only the one at the roll-in's step"""
-    untried: Literal["nowhere", "uniform"]
-    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
-    optimistic_ties: bool
-    """give a pair on which models of the same likelihood differ the bonus 1"""
-
-    def __post_init__(self) -> None:
-        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:

@@ -19,6 +19,8 @@ Differs from the paper:
 - The preset `practical` is Opt-AC's rule times the ratio of the two theorems' α, √((d² + |A|)/|A|):
   α = 0.02√(1 + d²/|A|), λ = α², the bonus times the largest reward still to come. With `alpha` 0.02 and `lam` 0.0004
   only the oracle differs.
+- Where only observations are seen, bonus, plan and policy are tables over learnt latents, and rewards and start are
+  learnt (`models.rich`). α = λ = 1 and the bonus in units of 1, as Opt-AC has them there: only the oracle differs.
 """
 
 from dataclasses import dataclass
@@ -28,49 +30,39 @@ from typing import Literal
 import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
-from optac.algorithms.loop.states import RollInState
-from optac.algorithms.parts.elliptical import PRACTICAL_ALPHA, checked_ridge, elliptical_bonus, reward_range
+from optac.algorithms.loop.states import RollInState as State
+from optac.algorithms.parts.elliptical import (
+    PRACTICAL_ALPHA,
+    RICH_ALPHA,
+    BonusSettings,
+    elliptical_bonus,
+    reward_range,
+)
+from optac.algorithms.protocol import Traits
 from optac.models import TransitionData
 from optac.oracles import maximum_likelihood, plan
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Settings(BonusSettings):
     """The constants of Rep-UCB."""
 
-    alpha: float
-    """α, multiplies the elliptical norm of a feature"""
     bonus_max: float
     """the bonus is cut off here before it is scaled; the paper's 2"""
     bonus_scale: float
     """multiplies the bonus; the value range H in the theorem"""
     bonus_range: Literal["one", "rewards"]
     """the bonus is in units of 1, or of the largest reward that later steps can still pay"""
-    lam: float
-    """λ, the ridge of the Gram matrix"""
-    gram: Literal["latents", "phi"]
-    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
-    beta: float
-    """β, the slack of the likelihood"""
-    whole_trajectories: bool
-    """fit every transition of an episode, not only the one at the roll-in's step"""
-    untried: Literal["nowhere", "uniform"]
-    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
-    optimistic_ties: bool
-    """give a pair on which models of the same likelihood differ the bonus 1"""
-
-    def __post_init__(self) -> None:
-        checked_ridge(self.lam)
 
 
 def practical(sizes: Sizes) -> Settings:
-    """Opt-AC's practical rule with this theorem's α: √(d² + |A|) in place of √|A|."""
-    alpha = practical_alpha(sizes)
+    """Opt-AC's practical rule with this theorem's α, √(d² + |A|) in place of √|A|; on learnt latents Opt-AC's own."""
+    alpha = RICH_ALPHA if sizes.rich else practical_alpha(sizes)
     return Settings(
         alpha=alpha,
         bonus_max=2.0,
         bonus_scale=1.0,
-        bonus_range="rewards",
+        bonus_range="one" if sizes.rich else "rewards",
         lam=alpha**2,
         gram="latents",
         beta=1e-2,
@@ -108,13 +100,7 @@ def default_iterations(horizon: int) -> int:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-
-
-@dataclass(frozen=True, kw_only=True)
-class State(RollInState):
-    """π_{n−1}, the data, and P̂ and the bonus of the round before."""
-
-    data: TransitionData
+TRAITS = Traits(rich=True)
 
 
 @dataclass(frozen=True)
@@ -133,20 +119,21 @@ def init(settings: Settings, handle: Handle) -> State:
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """Roll in, fit, add the bonus, plan; ties are broken at random, or symmetric bonuses would all pick action 0."""
     played = handle.roll_in(state.policy)
-    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories, step_before=True)
+    data = state.data.add_roll_ins(played, whole_trajectories=settings.whole_trajectories)
+    if isinstance(data, TransitionData) and not settings.whole_trajectories:
+        data = data.add_steps_before(played)
     model, sl_bill = maximum_likelihood(
         handle.model_class, data.evidence, state.model, slack=settings.beta, rng=rng
     )
     bonus, bonus_bill = elliptical_bonus(settings, model, data, ceiling=settings.bonus_max)
-    scale = settings.bonus_scale * (
-        reward_range(handle.rewards) if settings.bonus_range == "rewards" else 1.0
-    )
+    rewards = handle.rewards_in(model)
+    scale = settings.bonus_scale * (reward_range(rewards) if settings.bonus_range == "rewards" else 1.0)
     planned_in = model.settled() if settings.untried == "nowhere" else model
-    planned, pp_bill = plan(planned_in, handle.rewards + scale * bonus, rng=rng)
+    planned, pp_bill = plan(planned_in, rewards + scale * bonus, rng=rng)
     info = Info(
         log_likelihood=float(model.log_likelihood.sum()),
         mean_bonus=float(bonus.mean()),
-        optimistic_value=float(handle.initial @ planned.q_values[0].max(axis=-1)),
+        optimistic_value=float(handle.initial_in(model) @ planned.q_values[0].max(axis=-1)),
     )
     bill = state.bill + sl_bill + bonus_bill + pp_bill
-    return State(policy=planned.policy, data=data, model=model, bonus=bonus, bill=bill), info
+    return State(policy=model.policy(planned.policy), data=data, model=model, bonus=bonus, bill=bill), info

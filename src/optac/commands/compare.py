@@ -4,9 +4,9 @@ import argparse
 import os
 
 from optac.commands.subcommand import add_everywhere, add_examples, add_problem, is_quiet, print_json
-from optac.report.comparison import LADDER_COLUMNS, NOTES, comparison_tables, write_comparison
 from optac.settings import assignments
-from optac.sweeps.comparing import prepared_comparison, run_compare
+from optac.studies.compare import LADDER_TITLE, compared
+from optac.sweeps.comparing import prepared_comparison
 from optac.terminal import progress, show_table
 
 
@@ -45,25 +45,22 @@ def run(arguments: argparse.Namespace) -> None:
     total = len(comparison.solves) * comparison.seeds
     with progress("compare", total, quiet=is_quiet(arguments)) as advance:
         jobs = (os.cpu_count() or 1) if arguments.jobs is None else arguments.jobs
-        rows, path = run_compare(comparison, arguments.out, jobs=jobs, progress=advance)
-    title = repr(comparison.problem)[1:-1]
-    tables = comparison_tables(rows, comparison.epsilon, comparison.episodes)
-    notes = [*NOTES, *(f"{name} is left out: {why}" for name, why in comparison.left_out.items())]
-    figure = write_comparison(rows, path, title=title, epsilon=comparison.epsilon, tables=tables, notes=notes)
+        result, path = compared(comparison, arguments.out, jobs=jobs, on_cell=advance)
+    files, tables = result.write(path), result.tables
     if arguments.json:
         print_json(
             {
                 "table": [dict(zip(tables.columns, line, strict=True)) for line in tables.lines],
-                "ladders": [dict(zip(LADDER_COLUMNS, line, strict=True)) for line in tables.ladders],
+                "ladders": [dict(zip(tables.ladder_columns, line, strict=True)) for line in tables.ladders],
                 "left_out": dict(comparison.left_out),
-                "figure": str(figure),
-                "rows": rows,
+                "figure": str(path / "gaps.png"),
+                "rows": result.rows,
                 "out": str(path),
             }
         )
         return
-    show_table(title, tables.columns, tables.lines)
+    show_table(result.title, tables.columns, tables.lines)
     if tables.ladders:
-        show_table("explore, then commit: one row per rung", LADDER_COLUMNS, tables.ladders)
-    print("\n".join(notes))
-    print(f"written to {path}: table.md, {figure.name}, {figure.with_suffix('.svg').name}")
+        show_table(LADDER_TITLE, tables.ladder_columns, tables.ladders)
+    print("\n".join(result.notes))
+    print(f"written to {path}: {', '.join(file.name for file in files)}")

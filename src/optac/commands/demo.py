@@ -10,8 +10,8 @@ from typing import Any
 
 from optac.algorithms import Result
 from optac.commands.subcommand import add_everywhere, answer, is_quiet, notice
+from optac.figures import COLOURS, figure
 from optac.mdp import Problem
-from optac.report.figures import COLOURS, figure
 from optac.report.files import write_report
 from optac.report.tables import ORACLES, column
 from optac.runs.solving import SolveConfig, fresh_path, prepared_solve, problem_of, run_solve

@@ -2,7 +2,7 @@
 
 import argparse
 
-from optac.commands.subcommand import add_everywhere, add_run_folder, answer, notice, write_answer
+from optac.commands.subcommand import add_best, add_everywhere, add_run_folder, answer, notice, write_answer
 from optac.commands.train import show_training
 from optac.threads import limit_threads
 
@@ -11,6 +11,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     add_everywhere(parser, out="also write the answer to eval.json there")
     add_run_folder(parser)
+    add_best(parser)
     parser.add_argument("--episodes", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument("--seed", type=int, default=0, help="which fresh seeds (default: 0)")
 
@@ -26,6 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
         seed=arguments.seed,
         on_notice=notice,
         trust=arguments.trust,
+        best=arguments.best,
     )
     write_answer(arguments.out, "eval.json", result.summary())
     answer(arguments, result.summary(), lambda: show_training(result))

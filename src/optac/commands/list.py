@@ -29,8 +29,9 @@ def everything() -> dict[str, dict[str, str]]:
         "model classes": {name: _line(entry) for name, entry in entries("model class").items()},
         "algorithms": {name: _line(entry) for name, entry in entries("algorithm").items()},
         "agents": {name: _line(entry) for name, entry in entries("agent").items()},
+        "callbacks": {name: _line(entry) for name, entry in entries("callback").items()},
         "environments": {name: task.summary for name, task in TASKS.items()},
-        "experiments": {name: study.summary for name, study in studies().items()},
+        "studies": {name: study.summary for name, study in studies().items()},
         "benches": dict(BENCHES),
     }
 

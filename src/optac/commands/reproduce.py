@@ -21,8 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     out = "where its rows or records go (default: results/NAME); trainings are at work in runs/NAME"
     add_everywhere(parser, out=out)
-    names = "names from `optac list`, section experiments"
-    parser.add_argument("experiments", nargs="+", metavar="NAME", help=names)
+    names = "names from `optac list`, section studies"
+    parser.add_argument("studies", nargs="+", metavar="NAME", help=names)
     parser.add_argument("--dry-run", action="store_true", help="list what is missing, and run nothing")
     enough = (
         "start nothing after so many minutes, nor a training that cannot end by then; report what is there"
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """One study after the other."""
-    chosen = [study_named(name) for name in arguments.experiments]
+    chosen = [study_named(name) for name in arguments.studies]
     if len(chosen) > 1 and (arguments.out or arguments.json):
         raise InvalidInput("--out and --json go with one NAME; run `optac reproduce` once for each")
     for study in chosen:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list_missing(arguments: argparse.Namespace, name: str, missing: list[str]) -> int:
     lines = [f"{name}: {len(missing)} to run", *(f"  {run}" for run in missing)]
-    answer(arguments, {"experiment": name, "missing": missing}, lambda: print("\n".join(lines)))
+    answer(arguments, {"study": name, "missing": missing}, lambda: print("\n".join(lines)))
     return 0
 
 
@@ -66,7 +66,7 @@ def _cells(arguments: argparse.Namespace, study: Study) -> int:
     with progress(study.name, total, quiet=is_quiet(arguments)) as advance:
         rows = study.reproduce(path, jobs=jobs, minutes=arguments.minutes, progress=advance)
     report = study.write_report(rows, total, path)
-    said = {"experiment": study.name, "rows": len(rows), "of": total, "out": str(path), "report": str(report)}
+    said = {"study": study.name, "rows": len(rows), "of": total, "out": str(path), "report": str(report)}
     text = report.read_text(encoding="utf-8")
     answer(arguments, said, lambda: print(f"{text}\nwritten to {path}"))
     return 0
@@ -105,7 +105,7 @@ def _trainings(arguments: argparse.Namespace, study: TrainingStudy) -> int:
             f"\nthe page with the curves: {page}" if page else "\nno run is finished yet, so there is no page"
         )
 
-    answer(arguments, {"experiment": study.name, **standing_json(standing), "page": page}, show)
+    answer(arguments, {"study": study.name, **standing_json(standing), "page": page}, show)
     return 1 if standing.count("failed") else 0
 
 
@@ -114,5 +114,10 @@ def _standing(sweep: Any, work: Path, results: Path, missing: set[str]) -> Sweep
     here = {
         run.id for run in sweep.runs if run.id in missing or run_standing(work / run.id).state == "finished"
     }
-    places = [(work if run.id in here else results) / run.id for run in sweep.runs]
-    return SweepStanding(results, tuple(run_standing(path) for path in places))
+    return SweepStanding(
+        results,
+        tuple(
+            run_standing((work if run.id in here else results) / run.id, dict(run.config))
+            for run in sweep.runs
+        ),
+    )

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Resume a training from its newest sound checkpoint, or a solve from its start."""
+    """Resume a training from its newest sound checkpoint, a solve from its snapshot."""
     if arguments.out is not None and arguments.out.resolve() != arguments.run_folder.resolve():
         raise InvalidInput(
             f"--out {arguments.out}: a run is resumed in its own folder; copy {arguments.run_folder} there and resume "
@@ -44,7 +44,7 @@ def _resume_training(arguments: argparse.Namespace, kind: Any) -> int:
 
 
 def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
-    """A finished solve is left alone; another starts again, for it keeps no checkpoint."""
+    """A finished solve is left alone; another goes on from its snapshot, or starts again where it has none."""
     if arguments.steps is not None:
         raise InvalidInput(
             f"--steps {arguments.steps}: {arguments.run_folder} is a solve, which has no steps"

@@ -1,13 +1,24 @@
 """`optac solve`."""
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from optac.algorithms import Result
-from optac.commands.subcommand import add_everywhere, add_examples, add_problem, answer, is_quiet
+from optac.algorithms.loop.inputs import COMMON_SETTINGS
+from optac.algorithms.loop.run import progress_note
+from optac.algorithms.protocol import load_algorithm
+from optac.commands.subcommand import (
+    Parser,
+    add_everywhere,
+    add_examples,
+    add_problem,
+    answer,
+    help_line,
+    is_quiet,
+    listed_settings,
+)
 from optac.mdp import Problem
 from optac.report.tables import ORACLES
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
@@ -15,7 +26,7 @@ from optac.settings import assignments
 from optac.terminal import progress, show_table
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Its options."""
     add_everywhere(parser, presets="practical (default) or theory")
     add_examples(
@@ -25,11 +36,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "optac solve FrozenLake-v1 horizon=20 --episodes 20000",
         "optac solve my-arrays.npz --set rank=4",
     )
+    parser.more_help = _listed_settings
     add_problem(parser)
     parser.add_argument("--algorithm", default="opt-ac", metavar="ALGORITHM", help="default: opt-ac")
     parser.add_argument("--iterations", type=int, metavar="K", help="outer rounds (default: the algorithm's)")
     parser.add_argument("--episodes", type=int, metavar="N", help="play at most so many episodes")
     parser.add_argument("--seed", type=int, default=0, help="the learner's seed (default: 0)")
+
+
+def _listed_settings(arguments: argparse.Namespace) -> str:
+    part = load_algorithm(arguments.algorithm)
+    own = listed_settings(f"{arguments.algorithm}, its preset's by default", part.Settings)
+    common = "\n".join(help_line(name, text) for name, text in COMMON_SETTINGS.items())
+    return f"{own}\nsettings of every algorithm:\n{common}"
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -47,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     prepared = prepared_solve(config)
     with progress(prepared.run.algorithm, prepared.run.rounds, quiet=is_quiet(arguments)) as advance:
         result, folder = run_solve(
-            prepared, arguments.out, lambda row: advance(row["iteration"], _progress_note(row))
+            prepared, arguments.out, lambda row: advance(row["iteration"], progress_note(row))
         )
     said = {**result.summary(), "out": str(folder.path)}
     answer(arguments, said, lambda: _show_result(prepared.run.problem, result, folder.path))
@@ -73,13 +92,6 @@ def _show_result(problem: Problem, result: Result, folder: Path) -> None:
         + ", ".join(f"{name}={_short(value)}" for name, value in asdict(result.settings).items())
     )
     print(f"written to {folder}")
-
-
-def _progress_note(row: Mapping[str, Any]) -> str:
-    """The note beside the bar; a reward-free algorithm has no gap before its end."""
-    if row["gap"] is None:
-        return f"exploring, {row['episodes']} episodes"
-    return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"
 
 
 def _bill_line(bill: dict[str, Any]) -> str:

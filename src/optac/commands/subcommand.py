@@ -3,22 +3,26 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NoReturn
 
 from optac.errors import unknown_name
+from optac.settings import meanings, wanted
 
 
 class Parser(argparse.ArgumentParser):
     """argparse with our one-line errors, the nearest name first where a name is wrong."""
 
-    more_help: Callable[[], str] | None = None
-    """the end of the help, made when it is asked for"""
+    more_help: Callable[[argparse.Namespace], str] | None = None
+    """the end of the help, made when it is asked for, from the options that stand before --help"""
 
-    def format_help(self) -> str:
-        end = "" if self.more_help is None else self.more_help() + "\n"
-        return super().format_help() + end
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, add_help=False)
+        self.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help and exit")
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -29,6 +33,35 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             kind = action.metavar if isinstance(action.metavar, str) else action.dest
             raise argparse.ArgumentError(None, str(unknown_name(kind.lower(), str(value), action.choices)))
+
+
+class _Help(argparse.Action):
+    """--help, with the settings of the algorithm or agent that was named before it."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any, **__: Any
+    ) -> NoReturn:
+        more = getattr(parser, "more_help", None)
+        parser.print_help()
+        if more is not None:
+            print(f"\n{more(namespace)}")
+        parser.exit()
+
+
+def listed_settings(who: str, kind: type, *, defaults: Mapping[str, Any] | None = None) -> str:
+    """The settings of an algorithm or an agent for its command's help: name, meaning, what is allowed, default."""
+    kinds, texts, lines = typing.get_type_hints(kind), meanings(kind), []
+    for field in fields(kind):
+        if defaults is None or field.name in defaults:
+            usual = "" if defaults is None else f" [{defaults[field.name]}]"
+            allowed = wanted(kinds[field.name], field.metadata.get("range"))
+            lines.append(help_line(field.name, f"{texts[field.name]}; {allowed}{usual}"))
+    return "\n".join([f"settings of {who}, as in --set {lines[0].split()[0]}=VALUE:", *lines])
+
+
+def help_line(name: str, text: str) -> str:
+    """A name and its text beside it, as the help of a command has them."""
+    return fill(f"  {name:22} {text}", 110, subsequent_indent=" " * 25)
 
 
 def add_everywhere(
@@ -84,6 +117,13 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_best(parser: argparse.ArgumentParser) -> None:
+    """Which of a run's policies."""
+    parser.add_argument(
+        "--best", action="store_true", help="the policy of the best evaluation, not the last one"
+    )
+
+
 def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:
     """Examples at the end of the help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -125,7 +165,7 @@ def write_answer(out: Path | None, name: str, value: Any) -> None:
 def into(out: Path, name: Path | str) -> Path:
     """A file in the folder of --out, which is made where it is not there."""
     out.mkdir(parents=True, exist_ok=True)
-    return out / name
+    return out.resolve() / name
 
 
 def folder(text: str) -> Path:

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from optac.sweeps.standing import RunStanding, SweepStanding, run_standing, swee
 from optac.terminal import rich_table, show_table
 
 STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
-TOLD = ("id", "state", "reached", "total", "score", "attempts", "why", "parameters_sha256")
+TOLD = ("id", "choices", "state", "reached", "total", "score", "attempts", "why", "parameters_sha256")
 SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     sweep = read_sweep(arguments.file)
     path = arguments.out or Path("runs") / sweep.name
     if arguments.dry_run:
-        standing = SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
+        found = (run_standing(path / run.id, dict(run.config)) for run in sweep.runs)
+        standing = SweepStanding(path, tuple(found))
     else:
         with watched(path, quiet=is_quiet(arguments)) as watching:
             standing = run_sweep(
@@ -89,16 +90,23 @@ def standing_json(standing: SweepStanding) -> dict[str, Any]:
 
 def show_standing(standing: SweepStanding) -> None:
     """The table of a sweep's runs."""
-    show_table(headline(standing), columns(standing), [_cells(run) for run in standing.runs])
+    show_table(headline(standing), columns(standing), _lines_of(standing.runs, standing.varied))
     for run in standing.runs:
-        if run.state == "failed":
+        if run.state == "failed" or (run.state == "finished" and run.why):
             print(f"{run.id}: {run.why}")
 
 
 def columns(standing: SweepStanding) -> list[str]:
-    """The columns of the table: a training's last return, an algorithm's last gap."""
+    """The columns of the table: what was varied; a training's last return, an algorithm's last gap."""
     scores = {run.kind.score_name for run in standing.runs if run.kind is not None}
-    return ["run", "state", "reached", " or ".join(sorted(scores)) or "score", "speed", "attempts"]
+    return [
+        *(standing.varied or ["run"]),
+        "state",
+        "reached",
+        " or ".join(sorted(scores)) or "score",
+        "speed",
+        "attempts",
+    ]
 
 
 def headline(standing: SweepStanding) -> str:
@@ -157,14 +165,26 @@ def _table(standing: SweepStanding, room: int) -> Any:
     """The live table: what runs or failed first, as many lines as fit."""
     order = ("running", "failed", "waiting", "finished")
     runs = sorted(standing.runs, key=lambda run: order.index(run.state))[: max(room, 1)]
-    return rich_table(headline(standing), columns(standing), map(_cells, runs), no_wrap=True)
+    lines = _lines_of(runs, standing.varied)
+    return rich_table(headline(standing), columns(standing), lines, no_wrap=True)
+
+
+def _lines_of(runs: Iterable[RunStanding], varied: Sequence[str]) -> list[list[str]]:
+    return [[*_told_apart(run, varied), *_cells(run)] for run in runs]
+
+
+def _told_apart(run: RunStanding, varied: Sequence[str]) -> list[str]:
+    """What was varied, of this run; its folder where nobody knows."""
+    if not run.choices:
+        return [run.id, *[""] * (len(varied) - 1)]
+    return [run.choice(name) for name in varied]
 
 
 def _cells(run: RunStanding) -> list[str]:
     reached = f"{run.reached:,}" if run.total is None else f"{run.reached:,}/{run.total:,}"
     score = "" if run.score is None else f"{run.score:.5g}"
     speed = "" if run.speed is None else f"{run.speed:.0f}/s"
-    return [run.id, run.state, reached, score, speed, str(run.attempts)]
+    return [run.state, reached, score, speed, str(run.attempts)]
 
 
 def _time_left(standing: SweepStanding) -> str:

@@ -1,11 +1,13 @@
 """`optac train`."""
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Mapping
 from typing import Any
 
-from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet
+from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, listed_settings
+from optac.registry import load
 from optac.runs.training_result import TrainingResult
 from optac.settings import assignments
 from optac.terminal import show_table
@@ -22,11 +24,16 @@ def configure(parser: Parser) -> None:
         "optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000",
         "optac train Pendulum-v1 --agent sac --steps 20000 --set learning_starts=1000 --threads 2",
         "optac train Hopper-v5 --agent crffsac-bonus --steps 200000 --preset paper --seed 3",
-        "optac train my_envs:my/Crane-v0 --steps 50000        imports my_envs first, which registers the id\n",
+        "optac train Pendulum-v1 --env-kwargs g=5.0 --steps 20000 --stop-on-reward -200",
+        "optac train my_envs:my/Crane-v0 --path . --steps 50000    my_envs.py is here, and registers the id\n",
     )
     parser.more_help = _listed_settings
     what = "a Gymnasium id with Box observations and bounded Box actions"
     parser.add_argument("environment", metavar="ENVIRONMENT", help=what)
+    arguments = "an argument of the environment, as in --env-kwargs g=9.0; repeatable"
+    parser.add_argument(
+        "--env-kwargs", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=arguments
+    )
     agents = f"a name from `optac list`, or package.module (default: {DEFAULT_AGENT})"
     parser.add_argument("--agent", default=DEFAULT_AGENT, metavar="AGENT", help=agents)
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
@@ -38,15 +45,19 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     """How a training runs here, which changes nothing in what is learnt."""
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one run (default: 1)")
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events (an extra)")
+    enough = "stop at the first evaluation whose mean return is at least R"
+    parser.add_argument("--stop-on-reward", type=float, metavar="R", help=enough)
+    own = "a callback of one's own, package.module:name with --path DIR (see docs/agents/callbacks.md); repeatable"
+    parser.add_argument("--callback", action="append", default=[], metavar="CALLBACK", help=own)
 
 
-def _listed_settings() -> str:
+def _listed_settings(arguments: argparse.Namespace) -> str:
     from optac.agents.record import record_of
 
-    agent = record_of(DEFAULT_AGENT)
-    rows = [row for row in agent.settings.described() if row[0] not in ("preset", *agent.fixed)]
-    lines = [f"  {name:22} {text} [{default}]" for name, default, text in rows]
-    return "\n".join([f"settings of {agent.name}, as in --set batch_size=256:", *lines])
+    agent = record_of(arguments.agent)
+    idle = ("preset", *agent.fixed)
+    usual = {one.name: one.default for one in dataclasses.fields(agent.settings) if one.name not in idle}
+    return listed_settings(f"{agent.name}, with the preset default's values", agent.settings, defaults=usual)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     return run_training(
         arguments,
         lambda **watching: train(
-            arguments.environment,
+            " ".join([arguments.environment, *arguments.env_kwargs]),
             arguments.agent,
             steps=arguments.steps,
             seed=arguments.seed,
@@ -77,13 +88,24 @@ def run(arguments: argparse.Namespace) -> int:
 def run_training(arguments: argparse.Namespace, train: Any) -> int:
     """Train or resume, with a line for each evaluation, and say what came of it."""
     quiet = is_quiet(arguments)
+    callbacks = _callbacks(arguments)
     result = train(
         on_row=(lambda row: None) if quiet else print_evaluation,
         show_progress=not quiet,
-        tensorboard=arguments.tensorboard,
+        callback=callbacks,
     )
     answer(arguments, result.summary(), lambda: show_training(result))
     return 0
+
+
+def _callbacks(arguments: argparse.Namespace) -> list[Any]:
+    """Those that the options ask for; one of one's own is a class, or the callback itself."""
+    from optac.agents.training.callbacks import StopOnReward
+
+    names = [*(["tensorboard"] if arguments.tensorboard else []), *arguments.callback]
+    parts = [load("callback", name) for name in names]
+    made = [part() if isinstance(part, type) else part for part in parts]
+    return made if arguments.stop_on_reward is None else [*made, StopOnReward(arguments.stop_on_reward)]
 
 
 def print_evaluation(row: Mapping[str, Any]) -> None:
@@ -105,5 +127,7 @@ def show_training(result: TrainingResult) -> None:
     rows = [["steps", str(result.steps)], ["return", mean]]
     if result.steps_per_second is not None:
         rows.append(["steps per second", f"{result.steps_per_second:.0f}"])
-    rows += [["parameters", f"{result.parameters_sha256[:16]}…"], ["folder", result.folder]]
+    if result.parameters_sha256 is not None:
+        rows.append(["parameters", f"{result.parameters_sha256[:16]}…"])
+    rows.append(["folder", result.folder])
     show_table(f"{result.agent} in {result.environment}, seed {result.seed}", ["", ""], rows)

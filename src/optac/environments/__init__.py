@@ -4,7 +4,7 @@ Importing this package registers the six ids with Gymnasium; MuJoCo loads when o
 """
 
 from optac.environments.checks import check_environment
-from optac.environments.registration import TASKS, make, register_tasks
+from optac.environments.registration import TASKS, environment_name, make, register_tasks
 from optac.environments.simulator_state import (
     UnsavableState,
     can_save,
@@ -24,6 +24,7 @@ __all__ = [
     "changed_surroundings",
     "check_environment",
     "code_hashes",
+    "environment_name",
     "make",
     "model_hashes",
     "register_tasks",

@@ -1,6 +1,7 @@
 """The ids of the six tasks, and how an environment is made from its id."""
 
 import copy
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from optac.errors import InvalidInput, OptacError, unknown_name
 from optac.registry import imported
+from optac.settings import assignments, plain
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,22 @@ def register_tasks() -> None:
             gymnasium.register(name, entry_point=entry_point, max_episode_steps=task.episode_steps)
 
 
-def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
-    """`gymnasium.make(name, **settings)`, with optac's errors and without HalfCheetah's model warning.
+def environment_name(words: str) -> str:
+    """An environment in its one form: its id, then its arguments `name=value` in the order of their names."""
+    name, kwargs = _parted(words)
+    texts = {key: value if isinstance(value, str) else _text(value) for key, value in kwargs.items()}
+    return " ".join([name, *(f"{key}={texts[key]}" for key in sorted(texts))])
 
-    As there, `module:id` imports the module first, which is to register the id.
+
+def make(words: str, **settings: Any) -> gymnasium.Env[Any, Any]:
+    """`gymnasium.make(id, **arguments)` of `words`, an id that `name=value` may follow: "Pendulum-v1 g=9.0".
+
+    With optac's errors and without HalfCheetah's model warning. As there, `module:id` imports the module first, which
+    is to register the id. A value is true, false, none, a number, a list in brackets without spaces, or text.
     """
     register_tasks()
+    name, kwargs = _parted(words)
+    settings |= kwargs
     module, _, name = name.rpartition(":")
     if module:
         imported(module, f"the module that is to register {name!r}")
@@ -87,6 +99,28 @@ def make(name: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 
         keep_log_on_the_console()
     return env
+
+
+def _parted(words: str) -> tuple[str, dict[str, Any]]:
+    """The id, and the arguments that follow it."""
+    name, *given = words.split() or [""]
+    kwargs = assignments(given, "argument of an environment")
+    return name, {key: _value(value) for key, value in kwargs.items()}
+
+
+def _text(value: Any) -> str:
+    """The one way to write a value that is not text."""
+    return json.dumps(value, separators=(",", ":")).replace("null", "none")
+
+
+def _value(text: str) -> Any:
+    """The value of an argument; what begins as a list in JSON is one."""
+    if not text.startswith("["):
+        return plain(text)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is not a list ({error}); write one as [1.0,2.0]") from error
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from optac.environments.registration import make
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, MissingExtra, RunFailed
 
 Frame = UInt8[np.ndarray, "height width channel"]
 Act = Callable[[Any], Any]
@@ -46,7 +47,7 @@ def record(name: str, act: Act, file: Path, *, seed: int = 0) -> Recording:
 
     At most 30 frames per second are drawn, in the environment's own time. The file appears whole or not at all.
     """
-    _check_file(file)
+    check_recording(file)
     env = _drawing_environment(name)
     rate = float(env.metadata.get("render_fps", _MOST_FRAMES_PER_SECOND))
     stride = math.ceil(rate / _MOST_FRAMES_PER_SECOND)
@@ -98,11 +99,17 @@ class _Episode:
         return np.asarray(self.env.render(), np.uint8)
 
 
-def _check_file(file: Path) -> None:
+def check_recording(file: Path) -> None:
+    """InvalidInput where `file` cannot be written as a video, or what writes one is not installed."""
     if file.suffix != ".mp4":
         raise InvalidInput(f"a video is written to a file that ends in .mp4, not {str(file)!r}.")
     if not file.parent.is_dir():
         raise InvalidInput(f"the folder {str(file.parent)!r} for the video does not exist; make it first.")
+    missing = [name for name in ("imageio_ffmpeg", "pygame") if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"a video needs {' and '.join(missing)}, which is not installed; pip install 'optac[video]'"
+        )
 
 
 def _drawing_environment(name: str) -> gymnasium.Env[Any, Any]:
@@ -161,10 +168,8 @@ def _probe_backend() -> None:
 
 
 def _write(file: Path, frames: Iterator[Frame], rate: float) -> int:
-    try:
-        from imageio_ffmpeg import get_ffmpeg_exe
-    except ImportError as error:
-        raise InvalidInput("writing a video needs the extra `video`: pip install 'optac[video]'.") from error
+    from imageio_ffmpeg import get_ffmpeg_exe
+
     aside = file.with_name(f".{file.stem}.{os.getpid()}.part.mp4")
     first = next(frames)
     command = [get_ffmpeg_exe(), *_ffmpeg_arguments(first, rate), str(aside)]

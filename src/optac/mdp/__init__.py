@@ -8,6 +8,7 @@ from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.policies import MixturePolicy, TabularPolicy, uniform_policy
 from optac.mdp.rich_problem import RichProblem
+from optac.mdp.tabular import TabularMDP
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import from_gymnasium
@@ -18,6 +19,7 @@ __all__ = [
     "Problem",
     "RichProblem",
     "SmoothWalk",
+    "TabularMDP",
     "TabularPolicy",
     "described",
     "from_gymnasium",

@@ -1,19 +1,32 @@
 """`make_problem`: a named family, a file, or a toy-text environment, with its parameters read and checked."""
 
 import inspect
+import json
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+
 from optac import registry
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.families.smooth_walk import SmoothWalk
-from optac.mdp.low_rank import LowRankMDP, load_problem
+from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.rich_problem import RichProblem
+from optac.mdp.tabular import TabularMDP
 from optac.settings import changed, parameters_of, plain, read, read_parameters
+
+# What reading a damaged archive or an array with an odd header raises; a size that no memory has is one of them.
+_UNREADABLE = (
+    *(OSError, ArithmeticError, LookupError, RuntimeError, MemoryError, ValueError, TypeError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 Problem: TypeAlias = LowRankMDP | SmoothWalk | RichProblem
 
@@ -60,6 +73,75 @@ def described(family: str | ProblemFamily, given: Mapping[str, Any]) -> ProblemC
         return _environment(name, given)
     entry = registry.find("problem", name)
     return _of_family(entry.name, entry.load(), given)
+
+
+def load_problem(path: str | Path, *, trust: bool = False) -> Any:
+    """The problem in an .npz: of P and r, of phi, mu and rewards, or of a family with its parameters.
+
+    A family that only the file names is imported with `trust` alone.
+    """
+    arrays = _read(Path(path))
+
+    def one(name: str, default: Any) -> Any:
+        """A number or a text of the file."""
+        array = arrays.get(name, np.array(default))
+        if array.ndim:
+            raise InvalidProblem(f"{path}: {name} must be a single value; it has shape {array.shape}")
+        return array.item()
+
+    if "family" in arrays:
+        with registry.named_by(path, trust=trust):
+            return make_problem(str(one("family", "")), **_parameters(path, one("parameters", "")))
+    own = ("P", "r") if "P" in arrays else ("phi", "mu", "rewards")
+    missing = set(own) - set(arrays)
+    if missing:
+        raise InvalidProblem(f"{path} lacks {', '.join(sorted(missing))}; it has {', '.join(sorted(arrays))}")
+    initial = arrays.get("initial_state", np.array(0))
+    if initial.ndim == 0 and np.issubdtype(initial.dtype, np.integer):
+        initial = int(initial)
+    horizon = read("horizon", one("horizon", None), int | None, least=1)
+    if "P" in arrays:
+        rescale = read("rescale", one("rescale", False), bool)
+        return TabularMDP(arrays["P"], arrays["r"], horizon, initial, rescale=rescale, name=str(path))
+
+    def steps(name: str) -> np.ndarray:
+        """An array of the file; what every step shares is there once."""
+        array = arrays[name]
+        shared = horizon is not None and array.shape[:1] == (1,)
+        return np.broadcast_to(array, (horizon, *array.shape[1:])) if shared else array
+
+    return LowRankMDP(
+        steps("phi"),
+        steps("mu"),
+        steps("rewards"),
+        initial,
+        name=str(path),
+        reward_scale=read("reward_scale", one("reward_scale", 1.0), float),
+        reward_offset=read("reward_offset", one("reward_offset", 0.0), float),
+        features=arrays.get("features"),
+    )
+
+
+def _parameters(path: str | Path, text: Any) -> dict[str, Any]:
+    """The parameters of a family, as a problem's file holds them."""
+    try:
+        return dict(json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise InvalidProblem(f"{path}: its parameters are not a JSON object: {error}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The arrays of an .npz."""
+    kinds = "with P and r, or with phi, mu and rewards"
+    if not path.is_file():
+        raise InvalidProblem(f"no such file: {path}; a problem's file is an .npz {kinds}")
+    if not zipfile.is_zipfile(path):
+        raise InvalidProblem(f"{path} is not an .npz file; numpy.savez writes one {kinds}")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {key: stored[key] for key in stored.files}
+    except _UNREADABLE as error:
+        raise InvalidProblem(f"{path} cannot be read as an .npz of plain arrays: {error}") from None
 
 
 def _of_family(name: str, family: Any, given: Mapping[str, Any]) -> ProblemChoice:

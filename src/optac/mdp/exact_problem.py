@@ -1,9 +1,11 @@
 """Exact values of a problem whose truth is a table, be it of a finite MDP or of a continuous one on its grid."""
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,8 +29,15 @@ from optac.mdp.values import (
     policy_q_values,
     policy_values,
 )
+from optac.notebook import card
+
+if TYPE_CHECKING:
+    from optac.figures import Picture
 
 BATCH = 256
+SHOWN = 2**22
+"""entries of the table of transitions up to which a notebook shows values and a figure unasked"""
+Loaded = TypeVar("Loaded", bound="ExactProblem")
 
 
 class ExactProblem:
@@ -114,6 +123,52 @@ class ExactProblem:
     def policy(self, probabilities: Probabilities) -> TabularPolicy:
         """The policy that a table of action probabilities stands for."""
         return TabularPolicy(probabilities)
+
+    def plot(self) -> "Picture":
+        """Where the optimal policy goes: the probability of every state at every step, as a matplotlib figure."""
+        from optac.figures import picture
+
+        with picture(size=(6, 3.2), title=f"{self.name}: d_h(s) of an optimal policy") as (drawn, axis):
+            shown = axis.imshow(
+                self.occupancy(self.optimal_policy).T, aspect="auto", cmap="Blues", vmin=0.0, vmax=1.0
+            )
+            axis.set(xlabel="step h", ylabel="state s")
+            axis.xaxis.get_major_locator().set_params(integer=True)
+            axis.yaxis.get_major_locator().set_params(integer=True)
+            axis.grid(False)
+            drawn.colorbar(shown, label="probability")
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """The sizes, and where they can be had at once V*, the uniform value and the figure."""
+        facts = {"horizon, states, actions": f"{self.horizon}, {self.states:,}, {self.actions}"}
+        if self.horizon * self.states * self.actions * self.states > SHOWN:
+            return card(repr(self)[1:-1], facts)
+        facts["optimal value V*"] = f"{self.optimal_value:.4f}"
+        facts["uniform play"] = f"{self.uniform_value:.4f}"
+        return card(repr(self)[1:-1], facts, self.plot())
+
+    def arrays(self) -> dict[str, Any]:
+        """The contents of this problem's file: the family and the parameters that make it again."""
+        if not self.parameters:
+            raise InvalidInput(f"{self!r} has no parameters to be made again by; make it with make_problem")
+        return {"family": self.name, "parameters": json.dumps(self.parameters)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the problem to an .npz of plain arrays, which `load`, `make_problem` and the command read."""
+        if Path(path).suffix != ".npz":
+            raise InvalidInput(f"a problem is saved to a file that ends in .npz, not {str(path)!r}")
+        np.savez_compressed(path, allow_pickle=False, **self.arrays())
+
+    @classmethod
+    def load(cls: type[Loaded], path: str | Path, *, trust: bool = False) -> Loaded:
+        """The problem of a file that `save` or numpy.savez wrote; with `trust` it may name a family to import."""
+        from optac.mdp.catalogue import load_problem
+
+        problem = load_problem(path, trust=trust)
+        if not isinstance(problem, cls):
+            raise InvalidInput(f"{path} holds a {type(problem).__name__}, not a {cls.__name__}")
+        return problem
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

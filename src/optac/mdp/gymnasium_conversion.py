@@ -7,6 +7,7 @@ import numpy as np
 
 from optac.errors import InvalidInput, InvalidProblem
 from optac.mdp.low_rank import LowRankMDP
+from optac.mdp.tabular import simplex_factors
 from optac.registry import imported
 from optac.settings import read
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     BaseEnv = gymnasium.Env[Any, Any]
 else:
     BaseEnv = gymnasium.Env
-
-ROUNDING = 12
 
 
 class TabularEnv(BaseEnv):
@@ -91,18 +90,6 @@ def from_gymnasium(environment: str | BaseEnv, horizon: int | float, **options: 
         reward_scale=scale,
         reward_offset=low,
     )
-
-
-def simplex_factors(transitions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """φ (S,A,d) and μ (d,S), both rows of distributions, with T = φμ for one step's T (S,A,S)."""
-    states = len(transitions)
-    rows = transitions.reshape(-1, states)
-    distinct, which = np.unique(rows.round(ROUNDING), axis=0, return_inverse=True)
-    reachable = np.flatnonzero(rows.max(axis=0) > 0)
-    if len(distinct) < len(reachable):
-        first = np.unique(which.ravel(), return_index=True)[1]
-        return np.eye(len(distinct))[which.ravel()].reshape(*transitions.shape[:2], -1), rows[first]
-    return transitions[..., reachable], np.eye(states)[reachable]
 
 
 def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:

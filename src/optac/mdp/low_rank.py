@@ -1,21 +1,17 @@
 """A low-rank MDP whose truth is known: T_h(s'|s,a) = ⟨φ_h(s,a), μ_h(s')⟩, one factorisation per step."""
 
-import zipfile
-import zlib
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optac.array_types import Rewards, Transitions
-from optac.errors import InvalidProblem
 from optac.mdp import validation
 from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
-from optac.mdp.table_size import check_table, is_large
-from optac.mdp.values import Factors, Kernel
+from optac.mdp.values import Factors, Kernel, check_table, is_large
+from optac.settings import require_memory
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv
@@ -45,6 +41,7 @@ class LowRankMDP(ExactProblem):
         self.mu = validation.frozen_copy(mu, "mu", "(H, d, S)")
         rewards = validation.frozen_copy(rewards, "rewards", "(H, S, A)")
         validation.check_shapes(self.phi, self.mu, rewards)
+        require_memory(rewards.nbytes, "a policy", "the horizon, the states or the actions")
         validation.check_finite(self.phi, "phi", "(h, s, a, component)")
         validation.check_finite(self.mu, "mu", "(h, component, s)")
         validation.check_finite(rewards, "rewards", "(h, s, a)")
@@ -107,44 +104,22 @@ class LowRankMDP(ExactProblem):
 
         return TabularEnv(self, time=time)
 
-    def save(self, path: str | Path) -> None:
-        """Write the arrays, and the map back to the original unit, to an .npz that `make_problem` reads."""
-        np.savez_compressed(
-            path,
-            phi=self.phi,
-            mu=self.mu,
-            rewards=self.rewards,
-            initial_state=self.initial,
-            reward_scale=self.reward_scale,
-            reward_offset=self.reward_offset,
-        )
+    def arrays(self) -> dict[str, Any]:
+        """The contents of this problem's file; what every step shares is kept once."""
+        return {
+            "phi": _kept_once(self.phi),
+            "mu": _kept_once(self.mu),
+            "rewards": _kept_once(self.rewards),
+            "horizon": self.horizon,
+            "initial_state": self.initial,
+            "reward_scale": self.reward_scale,
+            "reward_offset": self.reward_offset,
+            **({} if self.features is None else {"features": self.features}),
+        }
 
 
-def load_problem(path: str | Path) -> LowRankMDP:
-    """The problem in an .npz with phi, mu, rewards and optionally initial_state."""
-    path = Path(path)
-    if not path.is_file():
-        raise InvalidProblem(f"no such file: {path}; a problem's file is an .npz with phi, mu and rewards")
-    if not zipfile.is_zipfile(path):
-        raise InvalidProblem(f"{path} is not an .npz file; numpy.savez writes one with phi, mu and rewards")
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InvalidProblem(f"{path} cannot be read as an .npz of plain arrays: {error}") from None
-    missing = {"phi", "mu", "rewards"} - set(arrays)
-    if missing:
-        raise InvalidProblem(f"{path} lacks {', '.join(sorted(missing))}; it has {', '.join(sorted(arrays))}")
-    initial = arrays.get("initial_state", np.array(0))
-    return LowRankMDP(
-        arrays["phi"],
-        arrays["mu"],
-        arrays["rewards"],
-        int(initial) if initial.ndim == 0 and np.issubdtype(initial.dtype, np.integer) else initial,
-        name=str(path),
-        reward_scale=float(arrays.get("reward_scale", 1.0)),
-        reward_offset=float(arrays.get("reward_offset", 0.0)),
-    )
+def _kept_once(array: np.ndarray) -> np.ndarray:
+    return array[:1] if validation.is_broadcast(array) else array
 
 
 def _clipped(rewards: Rewards) -> Rewards:

@@ -42,7 +42,7 @@ class TabularPolicy:
 
 
 class MixturePolicy:
-    """The uniform mixture of its members, one drawn per episode."""
+    """The uniform mixture of its members, one drawn per episode; `members` are the tables that were kept of them."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class MixturePolicy:
         policy: Callable[[Any], Any] = TabularPolicy,
     ) -> None:
         """`size` says how many members there were when they were not kept; `policy` what a table stands for."""
-        self._members = members
+        self.members = members
         self._policy = policy
         self._size = len(members) if size is None else size
 
@@ -63,18 +63,18 @@ class MixturePolicy:
 
     def __iter__(self) -> Iterator[Any]:
         self._require_members()
-        return (self._policy(member) for member in self._members)
+        return (self._policy(member) for member in self.members)
 
     def __getitem__(self, k: int) -> Any:
         self._require_members()
-        return self._policy(self._members[k])
+        return self._policy(self.members[k])
 
     def sample(self, rng: np.random.Generator) -> Any:
         """The member for one episode, drawn uniformly."""
         return self[int(rng.integers(self._size))]
 
     def _require_members(self) -> None:
-        if len(self._members) != self._size:
+        if len(self.members) != self._size:
             raise InvalidInput(
                 f"the {self._size} members of this mixture were not kept; solve again with keep_members=True"
             )

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array, Probabilities
 from optac.mdp.exact_problem import ExactProblem
+from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.policies import uniform_policy
 from optac.mdp.values import occupancies, policy_q_values, policy_values
 
@@ -49,6 +50,15 @@ class Emission(Protocol):
         self, h: int, latents: Int[np.ndarray, " batch"], rng: np.random.Generator
     ) -> Float[np.ndarray, "batch obs"]:
         """One observation of every latent, in single precision."""
+        ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """What tells learnt latents from an observation, such as the decoders of a fitted model."""
+
+    def decode(self, h: int, observations: Float[np.ndarray, "batch obs"]) -> Float[np.ndarray, "batch rank"]:
+        """q_h(·|x)."""
         ...
 
 
@@ -139,6 +149,23 @@ class RichProblem(ExactProblem):
         """π_h(·|x) over the fixed sample of step h."""
         flat = self.held_out[h].reshape(-1, self.dim)
         return policy.probabilities_at(h, flat).reshape(self.states, HELD_OUT, -1)
+
+    def confusion(self, decoders: Decodes) -> Float[np.ndarray, "horizon latent rank"]:
+        """Learnt latents beside the true ones: the mean of q_h(·|x) over the fixed emissions of every latent."""
+        shown = self.held_out.reshape(self.horizon, -1, self.dim)
+        decoded = np.stack([decoders.decode(h, shown[h]) for h in range(self.horizon)])
+        return decoded.reshape(self.horizon, self.states, HELD_OUT, -1).mean(axis=2)
+
+    def latent_problem(self) -> LowRankMDP:
+        """The table behind the observations, with the true features e_z ⊗ e_a, mean rewards and the start known.
+
+        What a learner can do here bounds what one can do that has to find the latents.
+        """
+        pairs = self.states * self.actions
+        one_hot = np.eye(pairs).reshape(self.states, self.actions, pairs)
+        phi = np.broadcast_to(one_hot, (self.horizon, *one_hot.shape))
+        mu = self.transitions.reshape(self.horizon, pairs, self.states)
+        return LowRankMDP(phi, mu, self.rewards, self.initial, name=self.name, parameters=self.parameters)
 
     def as_gymnasium(self) -> "RichEnv":
         """The problem as a Gymnasium environment: observations in a Box, discrete actions."""

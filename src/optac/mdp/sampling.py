@@ -10,9 +10,9 @@ from optac.mdp.values import Factors, Kernel
 
 
 class Trajectories(NamedTuple):
-    """States s_0 … s_H and actions a_0 … a_{H-1} of a batch of episodes, the step first."""
+    """States s_0 … s_H, numbers or points in R^D, and actions a_0 … a_{H-1} of a batch of episodes, the step first."""
 
-    states: Int[np.ndarray, "steps batch"]
+    states: Int[np.ndarray, "steps batch"] | Float[np.ndarray, "steps batch dim"]
     actions: Int[np.ndarray, "horizon batch"]
 
     @property

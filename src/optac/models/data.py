@@ -43,15 +43,12 @@ class TransitionData:
         """Σ_n φ̂_h(s_h, a_h) φ̂_h(s_h, a_h)ᵀ under the model's features, from visit counts."""
         return second_moments(model.phi, self.gram_visits)
 
-    def add_roll_ins(
-        self, played: Trajectories, *, whole_trajectories: bool, step_before: bool = False
-    ) -> "TransitionData":
+    def add_roll_ins(self, played: Trajectories, *, whole_trajectories: bool) -> "TransitionData":
         """The data with one roll-in RI(π, h) for every step h, episode h being the one of step h.
 
         The fit at h takes the transition at step h of RI(π, h), whose state is one uniform action past π; with
-        `step_before` also the one at step h of RI(π, h + 1), whose state is π's own and whose action is uniform
-        too; with `whole_trajectories` every transition of every episode. The Gram matrix at h takes (s_h, a_h)
-        of RI(π, h + 1): there s_h ~ d^π_h and a_h is uniform. The last step has no such roll-in.
+        `whole_trajectories` every transition of every episode. The Gram matrix at h takes (s_h, a_h) of RI(π, h + 1):
+        there s_h ~ d^π_h and a_h is uniform. The last step has no such roll-in.
         """
         states, actions = played
         steps = np.arange(len(actions))
@@ -62,16 +59,16 @@ class TransitionData:
             evidence = self.evidence.add(
                 steps, states[steps, steps], actions[steps, steps], states[steps + 1, steps]
             )
-            if step_before:
-                evidence = evidence.add(
-                    before_last,
-                    states[before_last, later],
-                    actions[before_last, later],
-                    states[later, later],
-                )
         gram_visits = self.gram_visits.copy()
         gram_visits[before_last, states[before_last, later], actions[before_last, later]] += 1
         return TransitionData(evidence, gram_visits)
+
+    def add_steps_before(self, played: Trajectories) -> "TransitionData":
+        """The fit with the transition at step h of RI(π, h + 1) too: its state is π's own, its action uniform."""
+        states, actions = played
+        h = np.arange(len(actions) - 1)
+        evidence = self.evidence.add(h, states[h, h + 1], actions[h, h + 1], states[h + 1, h + 1])
+        return TransitionData(evidence, self.gram_visits)
 
 
 def add_transitions(counts: Counts, played: Trajectories) -> None:

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from optac.array_types import Counts, Mu, Phi
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.table_size import check_table
+from optac.mdp.values import check_table
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 from optac.models.transition_counts import TransitionCounts, dense_counts

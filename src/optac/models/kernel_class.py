@@ -12,9 +12,9 @@ from jaxtyping import Bool, Float, Int
 from optac.array_types import Array
 from optac.errors import InvalidInput
 from optac.mdp.families.smooth_walk import RADIUS, Drift, SmoothWalk, draw_theta
-from optac.mdp.families.walk_simulator import SmoothTrajectories
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
+from optac.mdp.sampling import Trajectories
 from optac.models.kernel_features import FourierChoice, KernelFeatures
 from optac.models.low_rank import LowRankModel
 
@@ -64,7 +64,7 @@ class KernelData:
         assert model.choice is not None
         return self.products[model.choice, np.arange(len(model.choice))]
 
-    def add_roll_ins(self, played: SmoothTrajectories, *, whole_trajectories: bool) -> "KernelData":
+    def add_roll_ins(self, played: Trajectories, *, whole_trajectories: bool) -> "KernelData":
         """The data with one roll-in RI(π, h) for every step h, used as `TransitionData.add_roll_ins` does."""
         states, actions = played
         steps = np.arange(len(actions))

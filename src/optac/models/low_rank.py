@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Mu, Phi, Probabilities, QValues, Rewards, StateDistribution, Transitions
-from optac.mdp.table_size import is_large
-from optac.mdp.values import Factors, Kernel
+from optac.mdp.values import Factors, Kernel, is_large
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 the pointer.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Any
 
+from optac.report.colours import Look
 from optac.report.markup import Markup, element, joined
 from optac.report.numbers import number
 from optac.report.panels import Panel, Series
@@ -68,10 +70,10 @@ def _heights(series: Series) -> list[float]:
     return [*band.estimate, *(band.low or ()), *(band.high or ()), *inner]
 
 
-def chart(panel: Panel, index: int, places: dict[str, int]) -> Markup:
-    """The panel as a figure; `places` gives each label its colour."""
+def chart(panel: Panel, index: int, styles: Mapping[str, Look]) -> Markup:
+    """The panel as a figure; `styles` gives each name its look."""
     x, y = axes_of(panel)
-    drawn = [_series(series, x, y, places[series.label]) for series in panel.series]
+    drawn = [_series(series, x, y, styles[series.name]) for series in panel.series]
     marks = [
         element(
             "g",
@@ -131,7 +133,7 @@ def tick_text(value: float) -> str:
     return text.replace("-", "−")
 
 
-def _series(series: Series, x: Axis, y: Axis, place: int) -> Markup:
+def _series(series: Series, x: Axis, y: Axis, look: Look) -> Markup:
     parts = [
         element("path", d=_path(zip(*line, strict=True), x, y), class_="thread")
         for line in series.threads.values()
@@ -147,7 +149,7 @@ def _series(series: Series, x: Axis, y: Axis, place: int) -> Markup:
         if len(band.at) < 8:
             points = zip(band.at, band.estimate, strict=True)
             parts += [element("circle", cx=x(at), cy=y(v), r=2.6, class_="dot") for at, v in points]
-    return element("g", joined(*parts), class_=f"series s{place}", data_series=series.label)
+    return element("g", joined(*parts), class_=f"series {look.style}", data_series=series.label)
 
 
 def _path(points: Any, x: Axis, y: Axis) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from optac.report.markup import Markup, element
+from optac.report.markup import Markup, element, without_folders
 
 
 class Commands:
@@ -13,7 +13,8 @@ class Commands:
 
     def add(self, title: str, lines: Sequence[str]) -> str:
         """The anchor of these commands."""
-        return self._entries.setdefault((title, tuple(lines)), f"c{len(self._entries) + 1}")
+        key = title, tuple(map(without_folders, lines))
+        return self._entries.setdefault(key, f"c{len(self._entries) + 1}")
 
     def section(self) -> Markup:
         """All of them, each with a button that copies it."""

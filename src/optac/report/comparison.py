@@ -7,16 +7,14 @@ written as more than its budget.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from optac.report.figures import COLOURS, figure, quartile_bars
-from optac.report.tables import ORACLES, Number, Row, bill_cells, cell, column, grouped, markdown_table
+from optac.figures import COLOURS, Picture, picture, quartile_bars
+from optac.report.tables import ORACLES, Number, Row, bill_cells, cell, column, grouped
 
 MARKERS = "osD^vPX*h"
-LADDER_COLUMNS = ["algorithm", "rung", "episodes", "gap", "SL", "seconds", "within ε"]
 NOTES = (
     "median [interquartile range] over seeds, of two middle ones the lower; "
     "for good: within ε from there to the end of the run; (k/n): only k of n runs came so, the others are censored; "
@@ -52,6 +50,15 @@ class ComparisonTables:
     columns: list[str]
     lines: list[list[str]]
     ladders: list[list[str]]
+    ladder_columns: ClassVar[list[str]] = [
+        "algorithm",
+        "rung",
+        "episodes",
+        "gap",
+        "SL",
+        "seconds",
+        "within ε",
+    ]
 
 
 def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> ComparisonTables:
@@ -92,26 +99,7 @@ def _rungs(name: str, runs: Sequence[Row], epsilon: float) -> list[list[str]]:
     return lines
 
 
-def write_comparison(
-    rows: Sequence[Row],
-    path: Path,
-    *,
-    title: str,
-    epsilon: float,
-    tables: ComparisonTables,
-    notes: Sequence[str],
-) -> Path:
-    """Write table.md and gaps.png/.svg beside the rows: the figure's path."""
-    text = f"# {title}\n\n{markdown_table(tables.columns, tables.lines)}\n"
-    text += "\n".join(f"- {note}" for note in notes) + "\n"
-    if tables.ladders:
-        rungs = markdown_table(LADDER_COLUMNS, tables.ladders)
-        text += f"\n## Explore, then commit: one row per rung\n\n{rungs}"
-    (path / "table.md").write_text(text, encoding="utf-8")
-    return comparison_figure(rows, path / "gaps.png", title=title, epsilon=epsilon)
-
-
-def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: float) -> Path:
+def comparison_picture(rows: Sequence[Row], *, title: str, epsilon: float) -> Picture:
     """The gap against episodes, SL calls and seconds: median and interquartile band over seeds.
 
     Anytime algorithms are lines (solid: the mixture returned; dashed: the last policy), ladders are points.
@@ -126,7 +114,7 @@ def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: f
         "SL": "SL calls paid",
         "time/seconds": "seconds, the learner's own",
     }
-    with figure(path, 1, 3, size=(14, 4.8), title=title, sharey=True) as axes:
+    with picture(1, 3, size=(14, 4.8), title=title, sharey=True) as (drawn, axes):
         for axis, (cost, label) in zip(axes, panels.items(), strict=True):
             for i, (name, runs) in enumerate(groups.items()):
                 style = {"color": COLOURS[i % len(COLOURS)], "label": name}
@@ -138,7 +126,7 @@ def comparison_figure(rows: Sequence[Row], path: Path, *, title: str, epsilon: f
             axis.set(xscale="log", xlabel=label)
         axes[0].set(ylabel="gap  V* − V(policy), exact", ylim=(-0.03, None))
         axes[2].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return path
+    return drawn
 
 
 def _draw_curve(axis: Any, runs: Sequence[Row], cost: str, *, color: str, label: str) -> None:

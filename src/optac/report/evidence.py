@@ -90,7 +90,7 @@ def _below(folder: Path, depth: int, notes: list[str]) -> Iterator[Path]:
 
 def _keep(kept: dict[Any, Any], run: TrainingRun | ProvableRun, notes: list[str]) -> None:
     """Count a run once where several folders hold it: the one that came furthest."""
-    key = (run.experiment, run.seed)
+    key = (run.setup, run.seed)
     other = kept.setdefault(key, run)
     if other is run:
         return
@@ -120,7 +120,7 @@ def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[Prova
         return list(_comparison(folder, config, rows, notes))
     if kind == "reproduce":
         raise InvalidInput(
-            f"{folder.path} is the experiment {config.get('experiment')}, which has a report.md of its own"
+            f"{folder.path} is the study {config.get('study')}, which has a report.md of its own"
         )
     raise RunFailed(f"{folder.config_path} is damaged: its kind is {kind!r}")
 

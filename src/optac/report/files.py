@@ -9,11 +9,14 @@ from re import sub
 from textwrap import shorten
 
 from optac.errors import InvalidInput
-from optac.report.figures import COLOURS, figure
+from optac.figures import COLOURS, figure
+from optac.report.colours import looks
 from optac.report.groups import short_name
+from optac.report.latex import latex_tables
 from optac.report.page import Report, page, page_path, read_report
-from optac.report.page_sections import RESULT_COLUMNS, result_cells
+from optac.report.page_sections import BILL_COLUMNS, RESULT_COLUMNS, bill_line, result_cells
 from optac.report.panels import Panel
+from optac.report.provable_groups import by_problem
 from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference
 from optac.report.tables import markdown_table
@@ -65,9 +68,17 @@ def _replace(path: Path, text: str) -> Path:
 
 
 def _tables(report: Report, folder: Path) -> list[Path]:
-    made = {name: text for section in report.sections for name, text in section.files.items()}
+    own = {}
     if report.groups:
-        made["results.md"] = markdown_table(RESULT_COLUMNS, map(result_cells, report.groups))
+        own["results"] = markdown_table(RESULT_COLUMNS, map(result_cells, report.groups))
+    if report.provable:
+        own["bills"] = "\n".join(
+            f"## {problem}\n\n{markdown_table(BILL_COLUMNS, map(bill_line, there))}"
+            for problem, there in by_problem(report.provable).items()
+        )
+    made = {f"{name}.md": text for name, text in own.items()}
+    made |= {f"{name}.tex": latex_tables(text) for name, text in own.items()}
+    made |= {name: text for section in report.sections for name, text in section.files.items()}
     made |= raw_rows(report.evidence)
     return [_replace(folder / name, text) for name, text in made.items()]
 
@@ -76,9 +87,10 @@ def _figures(report: Report, folder: Path) -> list[Path]:
     panels = [(f"curve-{short_name(panel.name)}", panel) for panel in report.curves]
     panels += [("profile", panel) for panel in report.profile]
     panels += [(f"gap-{panel.name}", panel) for panel in report.gaps]
+    panels += [(f"trials-{panel.name}", panel) for panel in report.histories]
     drawn = []
     for name, (_, panel) in zip(file_names([text for text, _ in panels]), panels, strict=True):
-        path = panel_figure(panel, folder / f"{name}.png")
+        path = panel_figure(panel, folder / f"{name}.png", report.reference)
         drawn += [path, path.with_suffix(".svg")]
     return drawn
 
@@ -94,15 +106,21 @@ def file_names(texts: Sequence[str]) -> list[str]:
     return names
 
 
-def panel_figure(panel: Panel, path: Path) -> Path:
-    """A panel drawn by matplotlib."""
+def panel_figure(panel: Panel, path: Path, reference: Reference = UNTOLD) -> Path:
+    """A panel drawn by matplotlib, in the page's colours."""
+    styles = looks((series.name for series in panel.series), reference)
     with figure(path, size=(7, 4.2)) as axes:
-        for i, series in enumerate(panel.series):
-            colour, band = COLOURS[i % len(COLOURS)], series.band
+        for series in panel.series:
+            look, band = styles[series.name], series.band
+            colour = COLOURS[look.colour]
             for xs, ys in series.threads.values():
                 axes.plot(xs, ys, color=colour, linewidth=0.7, alpha=0.4)
             label = shorten(series.label, 48, placeholder=" …").replace("$", r"\$")
-            style = {"dashes": DASHES[i % len(DASHES)], "linewidth": 2, "markersize": 3}
+            style = {
+                "dashes": DASHES[(look.colour + look.dash) % len(DASHES)],
+                "linewidth": 2,
+                "markersize": 3,
+            }
             marker = "o" if len(band.at) < 8 else None
             axes.plot(band.at, band.estimate, color=colour, label=label, marker=marker, **style)
             if band.low is not None and band.high is not None:

@@ -17,7 +17,10 @@ class Group:
     environment: str
     agent: str
     steps: int
+    name: str
+    """the agent and the settings that are not its preset's: the same on every page"""
     label: str
+    """the name, and what tells it from a rival of the same name on this page"""
     runs: tuple[TrainingRun, ...]
 
     @cached_property
@@ -71,7 +74,7 @@ def short_name(environment: str) -> str:
 def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> list[Group]:
     """The groups, agents in the reference's order within each environment, told apart by their labels."""
     ordered = sorted(
-        gathered(runs, lambda run: run.experiment).values(),
+        gathered(runs, lambda run: run.setup).values(),
         key=lambda seeds: (seeds[0].environment, *reference.place(seeds[0].agent), seeds[0].steps),
     )
     return [
@@ -79,17 +82,19 @@ def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> li
             seeds[0].environment,
             seeds[0].agent,
             seeds[0].steps,
-            _label(seeds[0], ordered, reference),
+            *_name_and_label(seeds[0], ordered, reference),
             tuple(sorted(seeds, key=lambda run: run.seed)),
         )
         for seeds in ordered
     ]
 
 
-def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]], reference: Reference) -> str:
-    """The agent, the settings that are not its preset's, and the steps where a rival has others.
+def _name_and_label(
+    run: TrainingRun, groups: Sequence[Sequence[TrainingRun]], reference: Reference
+) -> tuple[str, str]:
+    """The agent with the settings that are not its preset's; and with the steps where a rival has others.
 
-    Where it is not recorded which those are, the settings that its rivals do not share.
+    Where it is not recorded which settings those are, those that its rivals do not share.
     """
     rivals = [
         seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
@@ -103,7 +108,6 @@ def _label(run: TrainingRun, groups: Sequence[Sequence[TrainingRun]], reference:
         }
     elif run.preset != "default":
         changed = {"preset": run.preset, **changed}
-    parts = [f"{name}={value}" for name, value in changed.items()]
-    if any(rival.steps != run.steps for rival in rivals):
-        parts.append(f"{run.steps:,} steps")
-    return " · ".join([reference.name(run.agent), *parts])
+    name = " · ".join([reference.name(run.agent), *(f"{name}={value}" for name, value in changed.items())])
+    others = any(rival.steps != run.steps for rival in rivals)
+    return name, f"{name} · {run.steps:,} steps" if others else name

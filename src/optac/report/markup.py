@@ -3,8 +3,16 @@
 Names, settings and error messages come from files that anybody may have written.
 """
 
+import re
 from html import escape
-from typing import Any
+from typing import Any, Final
+
+_ABSOLUTE: Final = re.compile(r"(?<![\w/:.…~-])(?:/[^\s/'\",;:<>]+){2,}")
+
+
+def without_folders(text: str, kept: int = 1) -> str:
+    """A text whose absolute paths keep their last names alone: a page may be mailed, and tells nobody's folders."""
+    return _ABSOLUTE.sub(lambda found: "/".join(["…", *found.group().split("/")[-kept:]]), text)
 
 
 class Markup(str):

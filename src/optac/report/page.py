@@ -5,8 +5,8 @@ import gzip
 import hashlib
 import json
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -14,10 +14,12 @@ from string import Template
 from optac import __version__
 from optac.errors import InvalidInput
 from optac.report.chart import answers
+from optac.report.colours import Look, looks
 from optac.report.commands_section import Commands
 from optac.report.evidence import Evidence, gather
 from optac.report.groups import Group, group_runs
-from optac.report.markup import Markup, element, joined
+from optac.report.latents import latents_section
+from optac.report.markup import Markup, element, joined, without_folders
 from optac.report.numbers import seeds
 from optac.report.page_sections import (
     Shared,
@@ -35,8 +37,8 @@ from optac.report.provable_groups import ProvableGroup, group_provable
 from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference, Section
 from optac.report.statistics import RESAMPLES, SEEDS_NEEDED
+from optac.report.tuning_section import RecordedTuning, history_panels, recorded_tunings, tuning_section
 
-COLOURS = 9
 LARGEST_PLAIN_CSV = 1_000_000
 
 
@@ -60,7 +62,14 @@ class Report:
     curves: tuple[Panel, ...]
     profile: tuple[Panel, ...]
     gaps: tuple[Panel, ...]
+    tunings: tuple[RecordedTuning, ...]
+    histories: tuple[Panel, ...]
     made_by: str
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """All of them, in the order of the page."""
+        return (*self.curves, *self.profile, *self.gaps, *self.histories)
 
 
 def read_report(
@@ -68,6 +77,9 @@ def read_report(
 ) -> Report:
     """Everything in the folders, ready to be shown."""
     evidence = gather(folders)
+    notes = list(evidence.notes)
+    tunings = tuple(recorded_tunings(folders, notes))
+    evidence = replace(evidence, notes=tuple(notes))
     groups, provable = group_runs(evidence.training, reference), group_provable(evidence.provable)
     shared = shared_tasks(groups, reference)
     return Report(
@@ -81,6 +93,8 @@ def read_report(
         tuple(curve_panels(groups)),
         (profile_panel(shared.groups, reference),) if shared.groups else (),
         tuple(gap_panels(provable)),
+        tunings,
+        tuple(history_panels(tunings)),
         shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
     )
 
@@ -89,7 +103,6 @@ def page(report: Report) -> str:
     """The whole page."""
     source = resources.files("optac.report")
     script = (source / "page.js").read_text(encoding="utf-8")
-    panels = [*report.curves, *report.profile, *report.gaps]
     sections = _sections(report)
     keys = [*(key for key, _, _ in sections), "reading"]
     return PageTemplate((source / "page.html").read_text(encoding="utf-8")).substitute(
@@ -100,8 +113,10 @@ def page(report: Report) -> str:
         notes=_notes(report),
         navigation=joined(*(element("li", element("a", key, href=f"#{key}")) for key in keys)),
         sections=joined(*(element("section", element("h2", n), body, id=k) for k, n, body in sections)),
-        made_by=joined(report.made_by),
-        panels=json.dumps([answers(panel) for panel in panels], ensure_ascii=False).replace("<", "\\u003c"),
+        made_by=joined(without_folders(report.made_by)),
+        panels=json.dumps([answers(panel) for panel in report.panels], ensure_ascii=False).replace(
+            "<", "\\u003c"
+        ),
         seeds_needed=str(SEEDS_NEEDED),
         resamples=f"{RESAMPLES:,}",
         script=script,
@@ -121,8 +136,7 @@ def page_path(given: Path) -> Path:
 def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     commands = Commands()
     shown: list[tuple[str, str, Markup]] = []
-    labels = [s.label for p in (*report.curves, *report.profile, *report.gaps) for s in p.series]
-    places = {label: i % COLOURS for i, label in enumerate(dict.fromkeys(labels))}
+    styles = looks((series.name for panel in report.panels for series in panel.series), report.reference)
     shown += [(section.key, section.title, section.body(commands)) for section in report.sections]
     if report.curves:
         about = element(
@@ -131,12 +145,12 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
             f"bootstrap interval where there are at least {SEEDS_NEEDED} of them; thin: each seed. Left of the dashed "
             "line actions are random and nothing is learnt.",
         )
-        figures = curves_section(report.curves, 0, places, "environments")
+        figures = curves_section(report.curves, 0, styles, "environments")
         shown.append(("curves", "Learning curves", joined(about, figures)))
     if report.groups:
         shown.append(("results", "Every result", results_section(report.groups, commands)))
     if len(report.groups) > 1:
-        shown.append(("agents", "Agent against agent", _agents(report, places)))
+        shown.append(("agents", "Agent against agent", _agents(report, styles)))
     if report.provable:
         about = element(
             "p",
@@ -145,10 +159,17 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
             "evaluation; PP: planning; CP: constrained planning.",
         )
         first = len(report.curves) + len(report.profile)
-        figures = curves_section(report.gaps, first, places, "problems") if report.gaps else Markup("")
+        figures = curves_section(report.gaps, first, styles, "problems") if report.gaps else Markup("")
         bills = bill_section(report.provable, commands)
         shown.append(("oracles", "Oracle bills", joined(about, bills, figures)))
-    made_by = provenance_section(report.evidence.training, report.evidence.provable)
+    if report.tunings:
+        first = len(report.panels) - len(report.histories)
+        tuned = tuning_section(report.tunings, report.histories, first, styles)
+        shown.append(("tuning", "Tuning", tuned))
+    decoded = [run for run in report.evidence.provable if run.confusion]
+    if decoded:
+        shown.append(("latents", "Learnt latents beside the true ones", latents_section(decoded)))
+    made_by = provenance_section(report.groups, report.provable)
     return [
         *shown,
         ("rows", "Raw rows", _downloads(report)),
@@ -157,9 +178,9 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     ]
 
 
-def _agents(report: Report, places: dict[str, int]) -> Markup:
+def _agents(report: Report, styles: Mapping[str, Look]) -> Markup:
     if report.shared.groups:
-        profile = curves_section(report.profile, len(report.curves), places, "figures")
+        profile = curves_section(report.profile, len(report.curves), styles, "figures")
         over_tasks = joined(aggregate_table(report.shared, report.reference), profile)
     else:
         over_tasks = element(
@@ -217,7 +238,7 @@ def _notes(report: Report) -> Markup:
             )
     if not said:
         return Markup("")
-    lines = element("ul", *(element("li", text) for text in said))
+    lines = element("ul", *(element("li", without_folders(text, kept=2)) for text in said))
     return element("div", element("strong", "Please note"), lines, class_="note", role="note")
 
 

@@ -6,13 +6,13 @@ from itertools import combinations
 from statistics import median
 
 from optac.report.chart import chart
+from optac.report.colours import Look
 from optac.report.commands_section import Commands
 from optac.report.groups import Group, short_name
 from optac.report.markup import Markup, element, joined, table
 from optac.report.numbers import interval, mean_std, number
 from optac.report.panels import Panel, normalised_scores
 from optac.report.provable_groups import ProvableGroup, by_problem
-from optac.report.recorded_runs import ProvableRun, TrainingRun
 from optac.report.reference import Reference
 from optac.report.statistics import (
     SEEDS_NEEDED,
@@ -25,6 +25,7 @@ from optac.report.tables import ORACLES
 from optac.runs.json_files import Row
 
 RESULT_COLUMNS = ["environment", "agent", "steps", "seeds", "mean ± std", "last three", "IQM [95 %]"]
+BILL_COLUMNS = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
 NO_SPREAD = "cannot tell: neither has a spread"
 TOO_FEW = f"fewer than {SEEDS_NEEDED} seeds"
 
@@ -157,22 +158,22 @@ def aggregate_table(shared: Shared, reference: Reference) -> Markup:
     return table(head, lines, caption=caption)
 
 
-def curves_section(panels: Sequence[Panel], first: int, places: Mapping[str, int], kind: str) -> Markup:
+def curves_section(panels: Sequence[Panel], first: int, styles: Mapping[str, Look], kind: str) -> Markup:
     """The panels with switches for their lines and, where there are several, for the panels."""
-    labels = list(dict.fromkeys(series.label for panel in panels for series in panel.series))
-    lines = [_switch(_sample(places[label]), label, data_series_switch=label) for label in labels]
+    labels = {series.label: styles[series.name] for panel in panels for series in panel.series}
+    lines = [_switch(_sample(look), label, data_series_switch=label) for label, look in labels.items()]
     figures = [
         element(
             "figure",
             element("figcaption", panel.title),
-            chart(panel, first + i, dict(places)),
+            chart(panel, first + i, styles),
             id=f"f{first + i}",
             data_environment=panel.name,
         )
         for i, panel in enumerate(panels)
     ]
     whole = [_switch(panel.title, data_figure_switch=f"f{first + i}") for i, panel in enumerate(panels)]
-    keys = [element("span", _sample(places[label]), label, class_="key") for label in labels]
+    keys = [element("span", _sample(look), label, class_="key") for label, look in labels.items()]
     return joined(
         element("div", element("span", "show"), *lines, class_="switches"),
         element("div", element("span", kind), *whole, class_="switches") if len(panels) > 1 else "",
@@ -185,28 +186,33 @@ def _switch(*shown: str, **what: str) -> Markup:
     return element("button", *shown, type="button", aria_pressed="true", **what)
 
 
-def _sample(place: int) -> Markup:
+def _sample(look: Look) -> Markup:
     line = element("line", x1=0, x2=22, y1=4, y2=4, class_="sample")
-    return element("svg", line, viewBox="0 0 22 8", class_=f"s{place}", aria_hidden="true")
+    return element("svg", line, viewBox="0 0 22 8", class_=look.style, aria_hidden="true")
 
 
 def bill_section(groups: Sequence[ProvableGroup], commands: Commands) -> Markup:
     """The gaps every algorithm came to and which oracles it paid for, one table per problem, medians over seeds."""
-    head = ["algorithm", "seeds", "episodes", "gap, last policy", "gap, mixture", *ORACLES, "seconds"]
     tables = []
     for problem, there in by_problem(groups).items():
         lines = [_bill_line(group, commands) for group in there]
-        tables.append(table(head, lines, caption=f"{problem}: medians over seeds (least–most)"))
+        tables.append(table(BILL_COLUMNS, lines, caption=f"{problem}: medians over seeds (least–most)"))
     return joined(*tables)
 
 
 def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
+    label, *cells = bill_line(group)
+    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in group.runs])
+    return [element("a", label, href=f"#{anchor}", title="the command that makes it"), *cells]
+
+
+def bill_line(group: ProvableGroup) -> list[str]:
+    """What an algorithm came to and paid, as the page and its files say it."""
     runs = group.runs
-    anchor = commands.add(f"{group.label} on {group.problem}", [run.command for run in runs])
     gaps = [f"{gap:.3f}" for gap in sorted(run.last_gap for run in runs)]
     spread = f" ({gaps[0]}–{gaps[-1]})" if gaps[0] != gaps[-1] else ""
     return [
-        element("a", group.label, href=f"#{anchor}", title="the command that makes it"),
+        group.label,
         str(len(runs)),
         f"{median(run.episodes for run in runs):,.0f}",
         f"{median(run.last_gap for run in runs):.3f}{spread}",
@@ -216,15 +222,15 @@ def _bill_line(group: ProvableGroup, commands: Commands) -> list[str]:
     ]
 
 
-def provenance_section(training: Sequence[TrainingRun], provable: Sequence[ProvableRun]) -> Markup:
+def provenance_section(groups: Sequence[Group], provable: Sequence[ProvableGroup]) -> Markup:
     """Every run with its seed, state, speed and which set of versions and machine made it."""
-    sets = version_sets([run.config for run in training] + [run.config for run in provable])
+    configs = [run.config for group in groups for run in group.runs]
+    sets = version_sets([*configs, *(run.config for group in provable for run in group.runs)])
     letters = {text: letter for letter, text in sets.items()}
     lines = [
         [
-            run.path.name,
+            group.name,
             short_name(run.environment),
-            run.agent,
             str(run.seed),
             f"{run.steps:,}" if run.is_complete else f"{run.reached:,} of {run.steps:,}",
             run.state,
@@ -232,17 +238,22 @@ def provenance_section(training: Sequence[TrainingRun], provable: Sequence[Prova
             letters[_versions(run.config)],
             str(run.config.get("commit") or run.config.get("versions", {}).get("commit") or "not recorded"),
         ]
-        for run in training
+        for group in groups
+        for run in group.runs
     ]
-    head = ["run", "environment", "agent", "seed", "steps", "state", "steps/s", "made with", "commit"]
+    head = ["agent", "environment", "seed", "steps", "state", "steps/s", "made with", "commit"]
     terms = [joined(element("dt", letter), element("dd", text)) for letter, text in sets.items()]
     parts = [element("h3", "Versions and machine"), element("dl", *terms)]
     if lines:
         parts.append(table(head, lines, caption="Every training run on this page."))
-    folders = {solved.path: solved for solved in provable}
-    if folders:
-        rows = [[path.name, one.problem, letters[_versions(one.config)]] for path, one in folders.items()]
-        parts.append(table(["folder", "problem", "made with"], rows, caption="Folders of provable runs."))
+    rows = [
+        [group.label, group.problem, str(run.seed), letters[_versions(run.config)]]
+        for group in provable
+        for run in group.runs
+    ]
+    if rows:
+        head = ["algorithm", "problem", "seed", "made with"]
+        parts.append(table(head, rows, caption="Every run of a provable algorithm on this page."))
     return joined(*parts)
 
 

@@ -15,8 +15,9 @@ WIDE = 100
 
 @dataclass(frozen=True)
 class Series:
-    """A line with its band, and thin lines behind it, one per seed."""
+    """A line with its band, and thin lines behind it, one per seed; its colour goes by its name."""
 
+    name: str
     label: str
     band: Band
     threads: Mapping[int, Line]
@@ -46,6 +47,7 @@ def _curve_panel(environment: str, groups: Sequence[Group]) -> Panel:
     starts = sorted({group.warm_up for group in groups if group.warm_up is not None})
     series = [
         Series(
+            group.name,
             group.label,
             group.band,
             {run.seed: (tuple(map(float, run.curve)), tuple(run.curve.values())) for run in group.runs},
@@ -73,7 +75,7 @@ def _gap_panel(problem: str, groups: Sequence[ProvableGroup]) -> Panel:
             if run.curve
         }
         threads = {seed: (tuple(map(float, curve)), tuple(curve.values())) for seed, curve in curves.items()}
-        series.append(Series(group.label, learning_curve(list(curves.values())), threads))
+        series.append(Series(group.name, group.label, learning_curve(list(curves.values())), threads))
     places = [x for one in series for xs, _ in one.threads.values() for x in xs]
     return Panel(
         problem,
@@ -106,7 +108,7 @@ def profile_panel(groups: Mapping[str, Sequence[Group]], reference: Reference) -
     room = 0.02 * (high - low) or 1.0
     marks = [low - room + (high - low + 2 * room) * place / 60 for place in range(61)]
     series = [
-        Series(reference.name(agent), performance_profile(tasks, marks), {})
+        Series(reference.name(agent), reference.name(agent), performance_profile(tasks, marks), {})
         for agent, tasks in scores.items()
     ]
     return Panel(

@@ -16,6 +16,7 @@ from optac.report.tables import ORACLES
 from optac.runs.command_lines import compare_command, solve_command, train_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object
+from optac.runs.kinds import TRAIN
 
 # They say when a run looks up from its work, not what it learns.
 BOOKKEEPING = {"eval_every", "checkpoint_every", "log_every", "step_timeout"}
@@ -24,6 +25,8 @@ STEP, SCORE, SPEED = "time/total_timesteps", "eval/mean_reward", "time/fps"
 LARGEST = 1e150
 RECENT = 3
 POINT = ("episodes", "gap", "last_gap")
+Confusion = tuple[tuple[tuple[float, ...], ...], ...]
+"""step, true latent, learnt latent → the share of the one's observations that are decoded as the other"""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class TrainingRun:
         return _learning(self.config["settings"])
 
     @property
-    def experiment(self) -> tuple[Any, ...]:
+    def setup(self) -> tuple[Any, ...]:
         """Everything the run shares with those that differ from it in their seed alone."""
         chosen = self.learning_settings if self.changed is None else self.changed
         settings = tuple(sorted((name, repr(value)) for name, value in chosen.items()))
@@ -141,6 +144,7 @@ class ProvableRun:
     seconds: float
     curve: tuple[tuple[float, float, float], ...]
     command: str
+    confusion: Confusion = ()
 
     @property
     def progress(self) -> tuple[bool, int]:
@@ -148,18 +152,18 @@ class ProvableRun:
         return True, self.episodes
 
     @property
-    def experiment(self) -> tuple[Any, ...]:
+    def setup(self) -> tuple[Any, ...]:
         """Everything the run shares with those that differ from it in their seed alone."""
         return self.problem, self.algorithm, tuple(sorted(self.choices.items()))
 
 
 def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> TrainingRun:
     """A run of `optac train`, be it on its way."""
-    kinds = {"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict}
-    for name, kind in kinds.items():
-        if not isinstance(config.get(name), kind):
-            raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-    state = folder.status.state if folder.status else "not recorded"
+    TRAIN.check(config, folder)
+    status = folder.status
+    state: str = status.state if status else "not recorded"
+    if status and status.state == "finished" and status.why:
+        state = f"finished: {status.why}"
     run = TrainingRun(folder.path, config, rows, state, train_command(config))
     if not isinstance(run.preset, str) or not isinstance(run.changed, dict | None):
         raise RunFailed(
@@ -196,7 +200,9 @@ def _provable(
         folder.path,
         config,
         rows,
-        " ".join([str(config["problem"]), *(f"{k}={v}" for k, v in config.get("parameters", {}).items())]),
+        " ".join(
+            [Path(config["problem"]).name, *(f"{k}={v}" for k, v in config.get("parameters", {}).items())]
+        ),
         algorithm,
         int(result["seed"]),
         _choices(config, algorithm),
@@ -207,6 +213,7 @@ def _provable(
         _sound(result["time/seconds"]),
         tuple((_sound(episodes), _sound(gap), _sound(last)) for episodes, gap, last in curve),
         command,
+        _confusion(result.get("confusion", [])),
     )
 
 
@@ -221,6 +228,19 @@ def _sound(value: object) -> float:
     found = finite(value)
     if found is None:
         raise ValueError(f"{value!r} is no number")
+    return found
+
+
+def _confusion(steps: Any) -> Confusion:
+    """Grids of shares, each with a column at least and rows of one length."""
+    found = tuple(tuple(tuple(_sound(share) for share in row) for row in rows) for rows in steps)
+    for rows in found:
+        if (
+            len({len(row) for row in rows}) != 1
+            or not rows[0]
+            or not all(0 <= s <= 1.01 for r in rows for s in r)
+        ):
+            raise ValueError("its confusion is no grid of shares")
     return found
 
 

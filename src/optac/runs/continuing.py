@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from optac.agents.record import record_of
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoint, checkpoints
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.loop import ends_like_a_longer_run
 from optac.errors import InvalidInput, RunFailed
@@ -56,7 +56,7 @@ def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
         )
     settings = record_of(config["agent"]).choose(config["settings"])
     if not ends_like_a_longer_run(settings, old):
-        checkpoint.remove(checkpoint.checkpoint_path(folder.checkpoints, old))
+        checkpoints.put_away(checkpoints.checkpoint_path(folder.checkpoints, old))
     longer = {**config, "steps": steps, ASKED: [*config.get(ASKED, [old]), steps]}
     folder.check()
     write_json(folder.config_path, longer)

@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, get_args
 
 from optac.errors import InvalidInput, RunFailed
 from optac.plain_files import append_plain, is_folder, is_there, opened, read_plain
+from optac.provenance import all_versions, made_by
 from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
 from optac.runs.lease import Claim, Lease, holder, newest_attempt
 from optac.runs.lock import Lock, busy
-from optac.runs.provenance import all_versions, made_by
 
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 """Where a run stands; status.json never says that one waits, for a run that does says nothing."""
@@ -52,7 +52,7 @@ class RunFolder:
 
         The refusal, and the one for a path that can't be written, come before any work is done.
         """
-        folder = cls(Path(path).absolute())  # an environment may change the working folder
+        folder = cls(Path(path).resolve())  # an environment may change the working folder
         if folder.config_path.exists():
             raise InvalidInput(
                 f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
@@ -77,7 +77,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path | str, claim: Claim | None = None) -> "RunFolder":
         """The folder of an existing run; with a claim, its lock is the claimed attempt."""
-        folder = cls(Path(path).absolute(), claim)
+        folder = cls(Path(path).resolve(), claim)
         if not folder.config_path.is_file():
             raise InvalidInput(f"{folder.path} is not a run's folder: it has no config.json")
         return folder
@@ -124,14 +124,13 @@ class RunFolder:
 
         Refused where a link or anything else stands in the place of one of its folders.
         """
-        for name in FOLDERS:
-            is_folder(self.path / name)
+        there = [name for name in FOLDERS if is_folder(self.path / name)]
         if self.claim is not None:
             self._held = Lease.take(self.path, self.claim)
             owner = holder(self.path, besides=self.claim.launcher)
         else:
             self._held = Lock(self.path)
-            attempt = newest_attempt(self.path)
+            attempt = newest_attempt(self.path) if "attempts" in there else None
             owner = attempt.owner if attempt is not None and attempt.is_alive() else None
         if owner is not None:
             self.release()

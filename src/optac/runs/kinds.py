@@ -41,10 +41,14 @@ class Kind:
         config = folder.config
         if kind_of(config) is not self:
             raise InvalidInput(f"{folder.path} is not a {self.noun}")
+        self.check(config, folder)
+        return config
+
+    def check(self, config: Row, folder: "RunFolder") -> None:
+        """RunFailed where something that must be there is missing or of another type."""
         for name, expected in self.types.items():
             if not isinstance(config.get(name), expected):
                 raise RunFailed(f"{folder.config_path} is damaged: its {name} is {config.get(name)!r}")
-        return config
 
     def resume(self) -> Callable[..., Any]:
         """The function that resumes a run of this kind, given its folder's path."""

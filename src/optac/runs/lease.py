@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 import platform
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -22,10 +23,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import RunFailed
-from optac.plain_files import is_folder, is_there, open_plain, read_plain, write_plain
+from optac.plain_files import (
+    NotPlain,
+    folder_of,
+    is_there,
+    link,
+    make_folder,
+    names_in,
+    open_plain,
+    read_plain,
+    remove,
+    rename,
+    write_plain,
+)
 from optac.runs.lock import FencedOff, RunFolderBusy, is_locked, this_process
 
 FOLDER: Final = "attempts"
+_ATTEMPT: Final = re.compile(r"\d.*\.json")
 SECONDS_BETWEEN_TOUCHES = 5.0
 SECONDS_TO_LIVE = 60.0
 
@@ -94,8 +108,7 @@ class Lease:
     def take(cls, run: Path, claim: Claim) -> "Lease":
         """The claimed attempt, locked, its file touched every few seconds; RunFolderBusy where somebody was faster."""
         folder = run / FOLDER
-        if not is_folder(folder):
-            folder.mkdir(exist_ok=True)
+        make_folder(folder)
         said = {
             "attempt": claim.number,
             "launcher": claim.launcher,
@@ -105,20 +118,20 @@ class Lease:
         }
         path = attempt_path(run, claim.number)
         aside = folder / f"{claim.launcher}-{machine()}-{os.getpid()}.tmp"
-        aside.unlink(missing_ok=True)
+        remove(aside)
         file = open_plain(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.pwrite(file, json.dumps(said).encode(), 0)
             os.fsync(file)
-            os.link(aside, path)
+            link(aside, path)
         except FileExistsError as error:
             os.close(file)
             raise RunFolderBusy(
                 f"attempt {claim.number} at {run} is another worker's; wait for it"
             ) from error
         finally:
-            aside.unlink(missing_ok=True)
+            remove(aside)
         lease = cls(path, claim.number, file, said)
         threading.Thread(target=lease._touch, daemon=True).start()
         return lease
@@ -126,7 +139,7 @@ class Lease:
     def check(self) -> None:
         """Nothing while this attempt is the newest; FencedOff once there is a newer one."""
         run = self.path.parent.parent
-        if not self.path.exists() or attempt_path(run, self.number + 1).exists():
+        if not is_there(self.path) or is_there(attempt_path(run, self.number + 1)):
             raise FencedOff(
                 f"attempt {self.number} at {run} was given up and a newer one has begun; nothing more is written"
             )
@@ -136,14 +149,15 @@ class Lease:
         self._released.set()
         aside = self.path.with_suffix(".tmp")
         write_plain(aside, json.dumps({**self._said, "ended": True}).encode())
-        os.replace(aside, self.path)
+        rename(aside, self.path)
         os.close(self._file)
 
     def _touch(self) -> None:
         while not self._released.wait(SECONDS_BETWEEN_TOUCHES):
             try:
-                os.utime(self.path, follow_symlinks=False)
-            except OSError:
+                with folder_of(self.path) as folder:
+                    os.utime(self.path.name, dir_fd=folder, follow_symlinks=False)
+            except (OSError, NotPlain):
                 return
 
 
@@ -154,17 +168,15 @@ def attempt_path(run: Path, number: int) -> Path:
 
 def newest_attempt(run: Path) -> Attempt | None:
     """The newest attempt at a run; None where there was none."""
-    paths = sorted((run / FOLDER).glob("[0-9]*.json"))
-    if not paths:
+    names = [name for name in names_in(run / FOLDER) if _ATTEMPT.fullmatch(name)]
+    if not names:
         return None
+    path = run / FOLDER / max(names)
     try:
-        said = json.loads(read_plain(paths[-1]))
-        number = int(paths[-1].stem)
-        return Attempt(
-            paths[-1], number, said["launcher"], said["owner"], said["machine"], bool(said["ended"])
-        )
+        said, number = json.loads(read_plain(path)), int(path.stem)
+        return Attempt(path, number, said["launcher"], said["owner"], said["machine"], bool(said["ended"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise RunFailed(f"{paths[-1]} is damaged: {error}; delete it and start again") from error
+        raise RunFailed(f"{path} is damaged: {error}; delete it and start again") from error
 
 
 def holder(run: Path, *, besides: str | None = None, watch: LeaseWatch | None = None) -> str | None:

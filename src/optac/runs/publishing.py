@@ -25,7 +25,7 @@ def publish(run: Path, results: Path) -> Path:
     if status is None or status.state != "finished":
         state = "not started" if status is None else status.state
         raise InvalidInput(f"{run} is {state}; only a finished run is published: `optac resume {run}` first")
-    to = results / training_id(config)
+    to = results.resolve() / training_id(config)
     if (to / "config.json").exists():
         kept = RunFolder.open(to).config["steps"]
         if kept != config["steps"]:

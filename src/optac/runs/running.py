@@ -13,9 +13,10 @@ from optac.runs.lock import FencedOff
 
 @dataclass
 class Work:
-    """The block may say here why it leaves the run unfinished, though nothing went wrong."""
+    """The block may say here why it leaves the run unfinished, though nothing went wrong, or why it ended early."""
 
     unfinished: str | None = None
+    stopped: str | None = None
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def at_work(folder: RunFolder) -> Iterator[Work]:
     try:
         yield work
         if work.unfinished is None:
-            folder.set_status("finished")
+            folder.set_status("finished", work.stopped)
         else:
             folder.set_status("interrupted", work.unfinished)
     except FencedOff:  # the folder is a newer attempt's

@@ -5,22 +5,27 @@ import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from optac import registry
 from optac.algorithms import Result
+from optac.algorithms.loop.learnt import Learnt, PlanInModel, PlanOnData
 from optac.algorithms.loop.run import PreparedRun, prepare
 from optac.errors import InvalidInput
-from optac.mdp import Problem, described
+from optac.mdp import Problem, RichProblem, TabularPolicy, described
+from optac.mdp.grid import Grid, GridPolicy
+from optac.models import DecodedPolicy, LowRankModel, RichModel
+from optac.models.rich.decoders import Decoders, StepDecoder
+from optac.oracles import Bill
 from optac.plain_files import write_plain
 from optac.runs.folder import RunFolder
-from optac.runs.identity import run_id, target_of
-from optac.runs.json_files import Row, read_json_object, write_json
-from optac.runs.kinds import SOLVE
+from optac.runs.json_files import Classes, Row, read_json_object, write_json, write_tree
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
+from optac.runs.solve_snapshots import FolderSnapshots
+from optac.settings import canonical, run_id
 
 ELSEWHERE: Mapping[str, str] = {
     "iterations": "--iterations",
@@ -33,6 +38,40 @@ ELSEWHERE: Mapping[str, str] = {
     "rho": "the Python keyword: it is an array",
 }
 """Options of a solve that are no settings, and how each is given."""
+
+
+RESULT: Final = "result.npz"
+KEPT: Final = (
+    "problem",
+    "algorithm",
+    "seed",
+    "value",
+    "optimal_value",
+    "last_value",
+    "last_policy",
+    "episodes",
+    "iterations",
+    "bill",
+    "coverage",
+    "certificate",
+    "certificate_bill",
+    "model",
+    "learnt",
+)
+"""what of a result is kept there; the rest is in the other files"""
+KEPT_CLASSES: Final[Classes] = {
+    Bill: None,
+    DecodedPolicy: None,
+    Decoders: None,
+    Grid: ("dim", "cells", "low", "high"),
+    GridPolicy: None,
+    Learnt: None,
+    LowRankModel: None,
+    PlanInModel: None,
+    PlanOnData: None,
+    StepDecoder: None,
+    TabularPolicy: None,
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +120,8 @@ def prepared_solve(config: SolveConfig, problem: Problem | None = None) -> Prepa
     source = Path(config.problem)
     digest = hashlib.sha256(source.read_bytes()).hexdigest() if source.suffix == ".npz" else None
     determining = dict(run.choices) if digest is None else {**run.choices, "problem_sha256": digest}
-    target = target_of(source.stem if digest else choice.name, choice.chosen)
+    chosen = [f"{name}{value}" for name, value in canonical(choice.chosen).items()]
+    target = "-".join([source.stem if digest else choice.name, *chosen])
     settings = {name: value for name, value in run.choices.items() if name not in ELSEWHERE}
     return PreparedSolve(
         run,
@@ -129,17 +169,18 @@ def resume(
     claim: Claim | None = None,
     trust: bool = False,
 ) -> Row:
-    """Run an unfinished solve again, from its first iteration: it keeps no checkpoint. What its result.json holds.
+    """Go on with an unfinished solve from its snapshot, else from its first iteration. What its result.json holds.
 
     A finished one is left alone. In a sweep, `claim` is the attempt that the launcher asks for. Code that only
     config.json names is imported with `trust` alone.
     """
+    from optac.runs.kinds import SOLVE
+
     folder = RunFolder.open(path, claim)
     if not folder.is_finished:  # one that is may lie where nothing can be written
         with folder, registry.named_by(folder.config_path, trust=trust):
             if not folder.is_finished:  # meanwhile
                 run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
-                folder.cut(lambda row: False)
                 _run(run, folder, on_row)
     return read_json_object(folder.path / "result.json")
 
@@ -160,14 +201,36 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
 
     with at_work(folder):
         folder.note_beginning()
-        result = replace(run, progress=keep)()
+        snapshots = FolderSnapshots(folder)
+        result = replace(run, progress=keep)(snapshots=snapshots)
         folder.check()
-        summary = {**result.summary(), "settings": asdict(result.settings)}
+        summary = {**result.summary(), "settings": asdict(result.settings), **_latents(run.problem, result)}
         write_json(folder.path / "result.json", recorded(summary))
+        write_tree(folder.path / RESULT, _kept(result), KEPT_CLASSES)
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **result.last_policy.arrays())
         write_plain(folder.path / "policy.npz", content.getvalue())
+        snapshots.remove()
     return result
+
+
+def _kept(result: Result) -> Row:
+    """All of a result that is not in the folder's other files; what a clock said is no part of it."""
+    kept: Row = {name: getattr(result, name) for name in KEPT}
+    return {**kept, "members": list(result.policy.members), "mixed": len(result.policy)}
+
+
+def _latents(problem: Problem, result: Result) -> Row:
+    """Where only observations are seen: the learnt latents beside the true ones, and the value's standard error."""
+    if not isinstance(problem, RichProblem) or not isinstance(result.model, RichModel):
+        return {}
+    decoders = result.model.decoders
+    assert decoders is not None
+    steps = zip(problem.confusion(decoders), decoders.used, strict=True)
+    return {
+        "confusion": [np.round(shares[:, :count].astype(float), 3).tolist() for shares, count in steps],
+        "standard_error": problem.standard_error(result.last_policy),
+    }
 
 
 def recorded(row: Mapping[str, Any]) -> Row:

@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from optac import registry
 from optac.agents.record import record_of
-from optac.agents.training import checkpoint
+from optac.agents.training import checkpoints, snapshot
+from optac.agents.training.callbacks import BEST, SCORE
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.evaluation import evaluate as play
@@ -15,8 +17,12 @@ from optac.agents.training.learner import Learner
 from optac.agents.training.store import ResumeWarning, learner_of
 from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
+from optac.numpy_policy import Policy
+from optac.numpy_policy import load as load_policy
+from optac.plain_files import is_there
 from optac.runs.continuing import refuse_another, with_more_steps
 from optac.runs.folder import RunFolder
+from optac.runs.json_files import read_json_object
 from optac.runs.kinds import TRAIN
 from optac.runs.lease import Claim
 from optac.runs.running import Interrupted
@@ -24,7 +30,7 @@ from optac.runs.training_config import training_config, training_id
 from optac.runs.training_result import TrainingResult
 from optac.runs.training_run import result_of, run
 
-__all__ = ["Interrupted", "evaluate", "open_learner", "resume", "train"]
+__all__ = ["Interrupted", "evaluate", "open_policy", "resume", "train"]
 
 Notice = Callable[[str], None]
 
@@ -41,7 +47,7 @@ def train(
 ) -> TrainingResult:
     """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts.
 
-    `watching` is what `training_run.run` takes: on_row, show_progress, tensorboard.
+    `watching` is what `training_run.run` takes: on_row, callback, show_progress.
     """
     config = training_config(environment, agent, steps=steps, seed=seed, settings=settings or {})
     env = make(environment)
@@ -62,15 +68,16 @@ def resume(
     """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
 
     With `steps`, more than it was asked for before, it goes on to there and ends, to the bit, as a run that was asked
-    for as many at once. In a sweep, `claim` is the attempt that the launcher asks for. Code that only config.json names
-    is imported with `trust` alone.
+    for as many at once; one that a callback stopped goes on with as many as before too. In a sweep, `claim` is the
+    attempt that the launcher asks for. Code that only config.json names is imported with `trust` alone.
     """
     folder = RunFolder.open(path, claim)
     config = TRAIN.config_of(folder)
     with folder, registry.named_by(folder.config_path, trust=trust):
         found = _newest(folder, on_notice)
         refuse_another(folder, config, found)
-        if steps is not None and steps != config["steps"]:
+        end = _end_of(folder, config)
+        if steps is not None and steps != end:
             if found is None and folder.is_finished:
                 raise InvalidInput(
                     f"{folder.path} has no checkpoint to go on from: it is the record of a run"
@@ -83,7 +90,7 @@ def resume(
                 raise InvalidInput(
                     f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
                 )
-            if found.meta.get("step") == config["steps"]:
+            if found.meta.get("step") == end:
                 learner = _learner(config, found)
                 return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
         return run(folder, config, _chosen(config), make(config["environment"]), found, **watching)
@@ -96,31 +103,62 @@ def evaluate(
     seed: int = 0,
     on_notice: Notice = lambda text: None,
     trust: bool = False,
+    best: bool = False,
 ) -> TrainingResult:
-    """The saved policy on fresh seeds, none that training or its evaluations used; `seed` chooses among them."""
+    """The saved policy on fresh seeds, none that training or its evaluations used; `seed` chooses among them.
+
+    With `best` it is the policy of the run's best evaluation, else the one of its newest checkpoint.
+    """
     if episodes < 1:
         raise InvalidInput(f"episodes={episodes} must be at least 1")
     if seed < 0:
         raise InvalidInput(f"seed={seed} must be at least 0")
-    folder, config, learner = open_learner(path, on_notice, trust=trust)
+    opened = open_policy(path, on_notice, trust=trust, best=best)
+    config = opened.config
     # Training evaluates at places 1 … steps, so the ones after these are fresh.
     played = play(
-        learner.policy,
+        opened.policy,
         lambda: make(config["environment"]),
         episodes=episodes,
         seed=config["seed"],
         place=config["steps"] + 1 + seed,
         max_steps=config["settings"].get("eval_max_steps"),
     )
-    return result_of(folder, config, learner, (played.mean, played.std, episodes))
+    return TrainingResult(
+        agent=config["agent"],
+        environment=config["environment"],
+        seed=config["seed"],
+        steps=opened.step,
+        mean_reward=played.mean,
+        std_reward=played.std,
+        episodes=episodes,
+        parameters_sha256=opened.parameters_sha256,
+        steps_per_second=None,
+        exact=True,
+        folder=str(opened.folder.path),
+    )
 
 
-def open_learner(
-    path: Path | str, on_notice: Notice, *, trust: bool = False
-) -> tuple[RunFolder, dict[str, Any], Learner]:
-    """A run's learner at its newest sound checkpoint, to look at; nothing in the folder is touched."""
+@dataclass(frozen=True)
+class OpenPolicy:
+    """A run's policy, to look at, and the step it was at then."""
+
+    folder: RunFolder
+    config: dict[str, Any]
+    policy: Policy
+    step: int
+    parameters_sha256: str | None
+    """a hash of all that was trained; None of the best policy, of which the policy alone is kept"""
+
+
+def open_policy(
+    path: Path | str, on_notice: Notice, *, trust: bool = False, best: bool = False
+) -> OpenPolicy:
+    """A run's policy at its newest sound checkpoint or its best evaluation; nothing in the folder is touched."""
     folder = RunFolder.open(path)
     config = TRAIN.config_of(folder)
+    if best:
+        return _best_policy(folder, config)
     found = _newest(folder, on_notice, replay=False)
     refuse_another(folder, config, found)
     if found is None:
@@ -129,7 +167,27 @@ def open_learner(
             "was stopped"
         )
     with registry.named_by(folder.config_path, trust=trust):
-        return folder, config, _learner(config, found)
+        learner = _learner(config, found)
+    return OpenPolicy(folder, config, learner.policy, learner.step, snapshot.parameters_sha256(learner))
+
+
+def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
+    scored = [row for row in folder.rows() if SCORE in row]
+    if not scored or not is_there(folder.path / BEST):
+        raise RunFailed(
+            f"{folder.path} has no {BEST}: no evaluation was made yet (eval_every), or by an optac that kept none"
+        )
+    best = max(
+        scored, key=lambda row: row[SCORE]
+    )  # the first of several that are equal, as the file was written
+    return OpenPolicy(folder, config, load_policy(folder.path / BEST), best[TRAIN.reached], None)
+
+
+def _end_of(folder: RunFolder, config: Mapping[str, Any]) -> Any:
+    """The step at which a run ends: where a callback stopped it, or as far as it was asked for."""
+    if not folder.is_finished or not is_there(folder.path / "result.json"):
+        return config["steps"]
+    return read_json_object(folder.path / "result.json").get("steps", config["steps"])
 
 
 def _chosen(config: Mapping[str, Any]) -> CompiledAgent:
@@ -145,7 +203,7 @@ def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
 
 def _newest(folder: RunFolder, on_notice: Notice, *, replay: bool = True) -> Checkpoint | None:
     """The newest sound checkpoint, with a notice for each damaged one; None where none was ever saved."""
-    found, damage = checkpoint.newest_sound(folder.checkpoints, replay=replay)
+    found, damage = checkpoints.newest_sound(folder.checkpoints, replay=replay)
     if found is None and damage:
         raise RunFailed(
             f"no sound checkpoint is left in {folder.checkpoints}; start the run anew. {damage[0]}"

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optac import registry
-from optac.runs.identity import run_id
-from optac.settings import changed, read
+from optac.settings import changed, read, run_id
 
 LARGEST_SEED = 2**63 - 1
 """the largest that JAX takes"""
@@ -17,6 +16,7 @@ def training_config(
 ) -> dict[str, Any]:
     """The configuration with its full settings; bad input is refused."""
     from optac.agents.record import record_of
+    from optac.environments import environment_name
 
     agent = registry.find("agent", agent).name
     record = record_of(agent)
@@ -25,7 +25,7 @@ def training_config(
     return {
         "kind": "train",
         "agent": agent,
-        "environment": environment,
+        "environment": environment_name(environment),
         "steps": read("steps", steps, int, least=1),
         "seed": read("seed", seed, int, least=0, most=LARGEST_SEED),
         "settings": full,

@@ -15,7 +15,7 @@ class TrainingResult:
     mean_reward: float | None
     std_reward: float | None
     episodes: int
-    parameters_sha256: str
+    parameters_sha256: str | None
     steps_per_second: float | None
     exact: bool
     folder: str

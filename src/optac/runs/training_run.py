@@ -1,12 +1,15 @@
 """One training run at work in its folder: rows, checkpoints and a truthful status, whatever ends it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from optac.agents.training import snapshot
+from optac.agents.training.callbacks import BestCheckpoint, Callbacks, Given, StopBelow, Training, several
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
+from optac.agents.training.deadline import last_words
 from optac.agents.training.environment_calls import Env, closed
 from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
@@ -15,12 +18,11 @@ from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.errors import RunFailed
+from optac.provenance import made_by
 from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
-from optac.runs.provenance import made_by
 from optac.runs.running import Interrupted, at_work
-from optac.runs.tensorboard import event_writer
 from optac.runs.training_result import TrainingResult
 from optac.signals import noted
 
@@ -33,29 +35,33 @@ def run(
     found: Checkpoint | None,
     *,
     on_row: Callable[[Row], None] = lambda row: None,
+    callback: Given | Iterable[Given] | None = None,
     show_progress: bool = False,
-    tensorboard: bool = False,
 ) -> TrainingResult:
-    """Run to the end from `found` or from step 0."""
+    """Run from `found` or from step 0 to the end, or to where a callback stops it; the best policy is kept too."""
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
-    with closed(env), at_work(folder), noted() as caught:
+    failed = partial(folder.set_status, "failed")
+    with closed(env), at_work(folder) as work, last_words(failed), noted() as caught:
         if found is None:
             folder.note_beginning()
         learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
         first, started = learner.step, time.perf_counter()
         folder.cut(lambda row: _step_of(row, folder) <= first)
-        write_events = event_writer(folder.path / "tensorboard", first) if tensorboard else None
+        watched = Training(learner, total, folder.rows(), folder.path)
+        bars = [StopBelow(config["bars"])] if config.get("bars") else []
+        callbacks = Callbacks.of(watched, [BestCheckpoint(), *bars, *several(callback)])
 
         def save() -> None:
             folder.check()
             folder.flush_rows()
             store.save(learner, folder.check)
+            callbacks.checkpoint()
 
         def pass_on(row: Row) -> None:
-            for receive in (folder.append, on_row, write_events, progress.row):
-                if receive is not None:
-                    receive(row)
+            for receive in (folder.append, callbacks.row, on_row, progress.row):
+                receive(row)
 
+        callbacks.start()
         with training_progress(first, total, show=show_progress) as progress:
             complete = run_loop(
                 learner,
@@ -64,11 +70,14 @@ def run(
                 on_row=pass_on,
                 on_block=progress.step,
                 on_checkpoint=save,
-                should_stop=lambda: bool(caught),
+                should_stop=lambda: bool(caught) or watched.why is not None,
             )
         if not complete:
             save()
-            raise Interrupted(caught[0], folder.path)
+            if caught:
+                raise Interrupted(caught[0], folder.path)
+            work.stopped = watched.why
+        callbacks.end()
         seconds = time.perf_counter() - started
         speed = (learner.step - first) / seconds if seconds > 0 else None
         result = result_of(folder, config, learner, speed=speed, exact=learner.exact)

@@ -21,5 +21,5 @@ def study_named(name: str) -> Study | TrainingStudy:
     """The study of a name."""
     found = studies()
     if name not in found:
-        raise unknown_name("experiment", name, found)
+        raise unknown_name("study", name, found)
     return found[name]

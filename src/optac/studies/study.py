@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optac.report.latex import latex_tables
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 
@@ -48,12 +49,15 @@ class Study:
         """Run what is missing, for at most so many minutes: the rows there are then."""
         from optac.sweeps.cells import run_study
 
-        config = {"kind": "reproduce", "experiment": self.name, "command": f"optac reproduce {self.name}"}
+        config = {"kind": "reproduce", "study": self.name, "command": f"optac reproduce {self.name}"}
         path = out or self.results
         return run_study(path, config, self.cells(), jobs=jobs, progress=progress, minutes=minutes)
 
     def write_report(self, rows: Sequence[Row], total: int, path: Path) -> Path:
-        """report.md: what is missing with the command that fills it, then the study's own sections."""
+        """report.md: what is missing with the command that fills it, then the study's own sections.
+
+        Beside it tables.tex, the same tables in LaTeX.
+        """
         state = f"All {total} runs are in."
         if len(rows) < total:
             state = (
@@ -67,6 +71,7 @@ class Study:
         sections = import_module(f"{self.module}.report").sections(rows, path)
         report = path / "report.md"
         report.write_text("\n".join([head, *sections]), encoding="utf-8")
+        (path / "tables.tex").write_text(latex_tables("\n".join(sections)), encoding="utf-8")
         return report
 
 

@@ -18,10 +18,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from optac.provenance import source_commit
 from optac.registry import add_paths, paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
-from optac.runs.provenance import source_commit
 from optac.runs.running import at_work
 from optac.settings import read
 from optac.sweeps.launcher_watch import end_with

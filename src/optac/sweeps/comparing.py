@@ -13,10 +13,9 @@ from optac.algorithms.protocol import algorithm_name, load_algorithm
 from optac.errors import InvalidInput
 from optac.mdp import Problem
 from optac.registry import ours
-from optac.runs.identity import run_id
 from optac.runs.json_files import Row
 from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, problem_of
-from optac.settings import read
+from optac.settings import read, run_id
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import measured
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed
 from optac.plain_files import NotPlain
+from optac.provenance import all_versions
 from optac.registry import paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import KINDS
 from optac.runs.lease import LeaseWatch, holder, newest_attempt
 from optac.runs.lock import Lock
-from optac.runs.provenance import all_versions
 from optac.settings import read
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
@@ -109,7 +109,7 @@ def run_sweep(
             measured=measured,
             waiting=list(sweep.runs),
         ).run()
-    return SweepStanding(path, tuple(run_standing(path / run.id) for run in sweep.runs))
+    return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
 
 
 @dataclass

@@ -51,17 +51,21 @@ class Sweep:
 
 def read_sweep(file: Path) -> Sweep:
     """The sweep that a TOML file describes."""
+    return sweep_of(file.stem, read_toml(file), beside=file.parent)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The content of a TOML file, with optac's errors."""
     try:
         if file.stat().st_size > MOST_BYTES:
             raise InvalidInput(f"{file} has more than {MOST_BYTES:,} bytes; a sweep's file is shorter")
-        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
     except RecursionError as error:
         raise InvalidInput(f"{file} is nested too deeply; see docs/sweeps.md for an example") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} is not TOML: {error}; see docs/sweeps.md for an example") from error
-    return sweep_of(file.stem, given, beside=file.parent)
 
 
 def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Sweep:
@@ -69,7 +73,7 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
     for part in given:
         if part not in ("sweep", "settings"):
             raise unknown_name("part of a sweep", part, ("sweep", "settings"))
-    axes, settings = _table(given, "sweep"), _table(given, "settings")
+    axes, settings = table_of(given, "sweep"), table_of(given, "settings")
     allowed = (*_ALWAYS, *_TRAINING, *_SOLVING)
     for key in axes:
         if key not in allowed:
@@ -85,7 +89,7 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
                 f"{key} does not go with {kinds[0]}: a sweep is {', '.join(_TRAINING)} or {', '.join(_SOLVING)}"
             )
     if "path" in axes:
-        add_paths(beside / folder for folder in _names(axes, "path"))
+        add_paths(beside / folder for folder in named_folders(axes))
     planned = _training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings)
     runs, seen = list[SweptRun](), set[str]()
     for run in planned:
@@ -99,11 +103,11 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
 
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
-    """Environments outermost, then seeds, so that the agents of one comparison advance together."""
+    """Seeds outermost, so that the comparison is balanced wherever the sweep is stopped."""
     from optac.environments import check_environment, make
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
-    seeds, steps = _seeds(axes), _whole(axes, "steps")
+    seeds, steps = seeds_of(axes), _whole(axes, "steps")
     if steps is None:
         raise InvalidInput(
             "steps is missing from [sweep]; say how many every run takes, as in steps = 200000"
@@ -116,7 +120,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
         env = make(environment)
         check_environment(env)
         env.close()
-    for environment, seed, agent in itertools.product(environments, seeds, agents):
+    for seed, environment, agent in itertools.product(seeds, environments, agents):
         for variant in variants[agent]:
             config = training_config(environment, agent, steps=steps, seed=seed, settings=variant)
             yield SweptRun(training_id(config), config)
@@ -125,7 +129,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
 def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     from optac.runs.solving import SolveConfig, prepared_solve, problem_of
 
-    algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), _seeds(axes)
+    algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), seeds_of(axes)
     budget = {name: _whole(axes, name) for name in ("iterations", "episodes")}
     for algorithm in algorithms:
         find("algorithm", algorithm)
@@ -162,11 +166,17 @@ def _variants(
         yield dict(zip(own, values, strict=True))
 
 
-def _table(given: Mapping[str, Any], name: str) -> Settings:
+def table_of(given: Mapping[str, Any], name: str) -> Settings:
+    """A table of a TOML file, empty where it is not there."""
     value = given.get(name, {})
     if not isinstance(value, dict):
         raise InvalidInput(f"{name} = {value!r} must be a table, [{name}]")
     return value
+
+
+def named_folders(axes: Settings) -> list[str]:
+    """The folders that `path` names."""
+    return _names(axes, "path")
 
 
 def _names(axes: Settings, key: str) -> list[str]:
@@ -179,7 +189,8 @@ def _names(axes: Settings, key: str) -> list[str]:
     return names
 
 
-def _seeds(axes: Settings) -> list[int]:
+def seeds_of(axes: Settings) -> list[int]:
+    """The seeds that a file names: a list, or how many from 0."""
     seeds = axes.get("seeds", [0])
     if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > MOST_RUNS:
         raise InvalidInput(f"seeds = {seeds} is more than the {MOST_RUNS:,} runs that a sweep may have")

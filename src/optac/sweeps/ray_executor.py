@@ -142,9 +142,14 @@ def connected(address: str, jobs: int | None) -> Iterator[None]:
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         try:
             ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except Exception as error:  # Ray raises no class of its own where it does not start
+            said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            if address == "local":
+                raise InvalidInput(
+                    f"Ray does not start on this machine: {said}; use --jobs instead"
+                ) from error
             raise InvalidInput(
-                f"no Ray cluster answers at {address!r}: {error}; start one as docs/sweeps.md says, or use --ray local"
+                f"no Ray cluster answers at {address!r}: {said}; start one as docs/sweeps.md says, or use --ray local"
             ) from error
         stack.callback(ray.shutdown)
         yield

@@ -5,10 +5,10 @@ A sweep's folder holds `sweep.json`, with the list of its runs, and one run's fo
 
 import os
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from optac.errors import InvalidInput, RunFailed
 from optac.plain_files import is_there, opened
@@ -35,6 +35,14 @@ class RunStanding:
     attempts: int = 0
     why: str | None = None
     parameters_sha256: str | None = None
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """what was chosen for it: who learns, on what, the settings that are not the preset's, the seed"""
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """all its settings, those of its preset too"""
+
+    def choice(self, name: str) -> str:
+        """What was chosen for it, or what its preset says."""
+        return self.choices.get(name) or str(self.settings.get(name, ""))
 
     @property
     def left(self) -> int:
@@ -54,6 +62,14 @@ class SweepStanding:
         return sum(run.state == state for run in self.runs)
 
     @property
+    def varied(self) -> list[str]:
+        """The choices in which the runs differ; who learns on what where they differ in nothing."""
+        known = [run for run in self.runs if run.choices]
+        names = list(dict.fromkeys(name for run in known for name in run.choices))
+        differing = [name for name in names if len({run.choice(name) for run in known}) > 1]
+        return differing or names[:2]
+
+    @property
     def seconds_left(self) -> float | None:
         """How long the rest takes at the speeds measured so far, with as many at once as now; None where unknown."""
         speeds = [run.speed for run in self.runs if run.speed]
@@ -68,7 +84,8 @@ class SweepStanding:
 
 def sweep_standing(path: Path) -> SweepStanding:
     """Where the sweep in a folder stands."""
-    return SweepStanding(path, tuple(run_standing(path / name) for name in sweep_run_ids(path)))
+    here = path.resolve()
+    return SweepStanding(path, tuple(run_standing(here / name) for name in sweep_run_ids(here)))
 
 
 def sweep_run_ids(path: Path) -> list[str]:
@@ -87,18 +104,53 @@ def sweep_run_ids(path: Path) -> list[str]:
     return names
 
 
-def run_standing(path: Path) -> RunStanding:
-    """Where one run stands; a run that cannot be read has failed, and says why."""
+def run_standing(path: Path, planned: Row | None = None) -> RunStanding:
+    """Where one run stands; a run that cannot be read has failed, and says why.
+
+    `planned` is the configuration of a run that may not have a folder yet.
+    """
     try:
-        return _standing(path)
+        return _standing(path, planned or {})
     except (OSError, RunFailed, InvalidInput) as error:
-        return RunStanding(path.name, "failed", why=str(error))
+        return RunStanding(path.name, "failed", why=str(error), **_chosen(planned or {}))
 
 
-def _standing(path: Path) -> RunStanding:
+def _chosen(config: Row) -> dict[str, Any]:
+    """The choices and settings of a standing."""
+    return {
+        "choices": choices_of(config),
+        "settings": {**_table(config.get("constants")), **_table(config.get("settings"))},
+    }
+
+
+def choices_of(config: Row) -> dict[str, str]:
+    """What was chosen for a run, as a table shows it."""
+    kind = kind_of(config)
+    if kind is None:
+        return {}
+    parameters, settings = _table(config.get("parameters")), _table(config.get("settings"))
+    task = [str(config.get(kind.task)), *(f"{name}={value}" for name, value in parameters.items())]
+    chosen = {kind.learner: config.get(kind.learner), kind.task: " ".join(task)}
+    if kind is TRAIN:
+        preset, usual, settings = settings.get("preset"), "default", _table(config.get("changed"))
+    else:
+        preset, usual = config.get("preset"), "practical"
+        chosen |= {name: config[name] for name in ("iterations", "episodes") if config.get(name) is not None}
+    if preset not in (None, usual):
+        chosen["preset"] = preset
+    return {name: str(value) for name, value in {**chosen, **settings, "seed": config.get("seed")}.items()}
+
+
+def _table(value: object) -> Row:
+    """The value, where it is what it should be: a config.json may hold anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def _standing(path: Path, planned: Row) -> RunStanding:
     if not (path / "config.json").exists():
-        return RunStanding(path.name, "waiting")
+        return RunStanding(path.name, "waiting", **_chosen(planned))
     folder = RunFolder.open(path)
+    path = folder.path
     config, status, attempt = folder.config, folder.status, newest_attempt(path)
     result = read_json_object(path / "result.json") if (path / "result.json").exists() else {}
     rows = _last_rows(folder.metrics_path)
@@ -119,8 +171,9 @@ def _standing(path: Path) -> RunStanding:
         score=_last(rows, kind.score) if kind else None,
         speed=_speed(rows, kind),
         attempts=attempt.number if attempt else 0,
-        why=status.why if status is not None and not finished else None,
+        why=status.why if status is not None else None,
         parameters_sha256=result.get("parameters_sha256"),
+        **_chosen(config),
     )
 
 

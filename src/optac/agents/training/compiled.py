@@ -13,6 +13,7 @@ from optac.agents.parts.soft_actor_critic import Transitions
 from optac.agents.parts.statistics import Statistics
 from optac.agents.record import AgentRecord
 from optac.agents.settings import AgentSettings
+from optac.agents.training.compilation_cache import use_compilation_cache
 
 State = Any
 """The pytree that an agent's `init` makes."""
@@ -30,6 +31,7 @@ class CompiledAgent:
 
 def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
     """The agent with these settings; others of the same result cost no second compilation."""
+    use_compilation_cache()
     return CompiledAgent(record, settings, *_formulas(record, settings.determining()))
 
 

@@ -1,36 +1,88 @@
 """A time limit on calls into code that is not ours."""
 
+import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 from typing import Final
 
 from optac.errors import RunFailed
+from optac.signals import is_listening
 
 _SECONDS_TO_RING_AGAIN: Final = 1.0
+_SECONDS_TO_HEAR = 10.0
 
 
 @contextmanager
 def deadline(seconds: float, what: str, setting: str = "step_timeout=") -> Iterator[None]:
     """Raise RunFailed when the body takes longer; without effect for 0 or outside the main thread.
 
-    Python hears of the alarm between two of its own instructions: a library that never returns from one call is
-    not stopped by this. It rings again every second, should the first be dropped in a callback.
+    It rings again every second, should the first be dropped in a callback. Python hears of it between two of its own
+    instructions. Where a library does not return from one call, a command or a worker ends its process instead.
     """
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, partial(_expire, what, f"{setting}{seconds:g}"))
+    late = f"{what} took longer than {setting}{seconds:g} seconds"
+    before = signal.signal(signal.SIGALRM, partial(_expire, late))
     signal.setitimer(signal.ITIMER_REAL, seconds, _SECONDS_TO_RING_AGAIN)
+    if is_listening():
+        _watchdog.until(time.monotonic() + seconds + _SECONDS_TO_HEAR, late)
     try:
         yield
     finally:
+        _watchdog.call_off()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
-def _expire(what: str, limit: str, number: int, frame: FrameType | None) -> None:
-    raise RunFailed(f"{what} took longer than {limit} seconds")
+@contextmanager
+def last_words(say: Callable[[str], None]) -> Iterator[None]:
+    """While the block runs, `say` is called with the reason before the process is ended."""
+    _watchdog.say = say
+    try:
+        yield
+    finally:
+        _watchdog.say = lambda why: None
+
+
+def _expire(late: str, number: int, frame: FrameType | None) -> None:
+    raise RunFailed(late)
+
+
+class _Watchdog:
+    """A thread that ends the process when nobody calls it off; it looks once a second."""
+
+    def __init__(self) -> None:
+        self.say: Callable[[str], None] = lambda why: None
+        self._armed: tuple[float, str] | None = None
+        self._thread: threading.Thread | None = None
+
+    def until(self, moment: float, why: str) -> None:
+        self._armed = moment, why
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, daemon=True)
+            self._thread.start()
+
+    def call_off(self) -> None:
+        self._armed = None
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(1.0)
+            armed = self._armed
+            if armed is not None and time.monotonic() > armed[0]:
+                why = f"{armed[1]} and does not come back from one call"
+                print(f"optac: error: {why}; the process is ended", file=sys.__stderr__, flush=True)
+                try:
+                    self.say(why)
+                finally:
+                    os._exit(1)
+
+
+_watchdog: Final = _Watchdog()

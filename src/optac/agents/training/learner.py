@@ -4,7 +4,6 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +21,7 @@ from optac.agents.training.environment_calls import Env, checked_observation, re
 from optac.environments import check_environment, surroundings
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
+from optac.settings import require_memory
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
@@ -218,12 +218,7 @@ def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
     """InvalidInput where the agent's arrays alone would not fit into the machine's memory; nothing is allocated."""
     shapes = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(0)))
     needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > there:
-        raise InvalidInput(
-            f"the agent's networks would take {needed / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower "
-            "width, feature_width or critics"
-        )
+    require_memory(needed, "the agent's networks", "width, feature_width or critics")
 
 
 def stream_seed(seed: int, stream: str, *place: int) -> int:

@@ -1,6 +1,7 @@
 """The loop around a learner: rows of metrics, evaluations and checkpoints when they are due."""
 
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,13 @@ from optac.agents.settings import AgentSettings
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.evaluation import evaluate
 from optac.agents.training.learner import Learner
-from optac.errors import RunFailed
+from optac.errors import OptacWarning, RunFailed
 
 Row = dict[str, Any]
+
+
+class NothingLearnt(OptacWarning):
+    """A training ends before its first update."""
 
 
 def train(
@@ -30,6 +35,7 @@ def train(
     A row comes before the checkpoint of its step, so that a run resumed from the checkpoint has the row.
     """
     settings = learner.chosen.settings
+    _warn_of_no_update(settings, total)
     started, steps_before = time.perf_counter(), learner.step
     while learner.step < total:
         if should_stop():
@@ -48,6 +54,16 @@ def train(
             on_checkpoint()
         on_block(learner.step)
     return True
+
+
+def _warn_of_no_update(settings: AgentSettings, total: int) -> None:
+    if total < settings.learning_starts + settings.actor_every:
+        warnings.warn(
+            f"all {total} steps are random and nothing is learnt: the first update comes after "
+            f"learning_starts={settings.learning_starts} steps; take more steps or set learning_starts lower",
+            NothingLearnt,
+            stacklevel=3,
+        )
 
 
 def ends_like_a_longer_run(settings: AgentSettings, total: int) -> bool:

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 
 from optac.agents.training.sealed_files import fingerprint, flush, write_arrays
 from optac.errors import RunFailed
-from optac.plain_files import is_folder
+from optac.plain_files import make_folder, remove, rename
 
 _ASIDE: Final = "rows.tmp"
 _NAME: Final = re.compile(r"rows-\d{12}-\d{12}-[0-9a-f]{16}\.safetensors")
@@ -34,15 +34,14 @@ def save_piece(folder: Path, start: int, rows: Mapping[str, np.ndarray]) -> Piec
     count = len(next(iter(rows.values())))
     aside = folder / _ASIDE
     try:
-        if not is_folder(folder):
-            folder.mkdir(parents=True)
+        make_folder(folder)
         write_arrays(aside, rows)
         found = fingerprint(aside)
         name = f"rows-{start:012d}-{start + count:012d}-{found['sha256'][:16]}.safetensors"
-        aside.rename(folder / name)
+        rename(aside, folder / name)
         flush(folder)
     except (OSError, SafetensorError) as error:
-        aside.unlink(missing_ok=True)
+        remove(aside)
         raise RunFailed(
             f"cannot save replay rows in {folder}: {error}; earlier checkpoints are whole{advice(error)}"
         ) from error

@@ -65,7 +65,6 @@ def read_json(file: Path) -> dict[str, Any]:
 def write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by their names, on disk when this returns."""
     write_plain(file, to_bytes({name: np.array(array, order="C") for name, array in arrays.items()}))
-    flush(file)
 
 
 def read_arrays(file: Path) -> Arrays:
@@ -81,9 +80,9 @@ def corrupt(file: Path, why: str) -> CheckpointCorrupt:
     return CheckpointCorrupt(f"corrupt checkpoint file {file}: {why}")
 
 
-def flush(path: Path) -> None:
-    """Wait until a file or folder is on disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+def flush(folder: Path) -> None:
+    """Wait until a folder's names are on disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)
     finally:

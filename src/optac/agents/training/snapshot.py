@@ -70,7 +70,7 @@ def restore(
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     seed, step = int(meta["seed"]), int(meta["step"])
-    template = chosen.init(obs, act, key=jax.random.key(seed))
+    template = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(seed)))
     generator = np.random.default_rng(0)
     generator.bit_generator.state = meta["generator"]
     episodes = Episodes(**meta["episodes"])
@@ -115,11 +115,11 @@ def state_arrays(state: State) -> Arrays:
 
 
 def restored_state(template: State, arrays: Mapping[str, np.ndarray]) -> State:
-    """A state of the template's structure with these arrays; another shape or type is refused."""
+    """A state of the template's structure, shapes alone, with these arrays; another shape or type is refused."""
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
     found = []
     for path, leaf in leaves:
-        name, plain = jax.tree_util.keystr(path), _plain(leaf)
+        name, plain = jax.tree_util.keystr(path), jax.eval_shape(_plain, leaf)
         array = arrays.get(name)
         if array is None or (array.shape, array.dtype) != (plain.shape, plain.dtype):
             given = "nothing" if array is None else f"{array.dtype}{array.shape}"
@@ -157,7 +157,7 @@ def _plain(leaf: jax.Array) -> jax.Array:
     return jax.random.key_data(leaf) if _is_key(leaf) else leaf
 
 
-def _is_key(leaf: jax.Array) -> bool:
+def _is_key(leaf: jax.Array | jax.ShapeDtypeStruct) -> bool:
     return bool(jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key))
 
 

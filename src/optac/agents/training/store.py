@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optac.agents.parts.replay import Replay, Rows
-from optac.agents.training import checkpoint, snapshot
+from optac.agents.training import checkpoint, checkpoints, snapshot
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.environment_calls import Env, restarted, stepped
@@ -48,22 +48,22 @@ class CheckpointStore:
         """
         if learner.step == self.saved_step:
             return
-        folder = checkpoint.pieces_folder(self.parent)
+        folder = checkpoints.pieces_folder(self.parent)
         check()
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
         arrays, meta = snapshot.take(learner)
-        path = checkpoint.checkpoint_path(self.parent, learner.step)
+        path = checkpoints.checkpoint_path(self.parent, learner.step)
         check()
         checkpoint.save(path, arrays, {**meta, "config": self.config}, self.pieces)
         self.saved_step = learner.step
         check()
-        checkpoint.prune(self.parent)
+        checkpoints.prune(self.parent)
 
     def take_up(self, found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
         """The learner of a checkpoint. Checkpoints past it, found damaged, are put out of the way."""
-        for path in checkpoint.listed(self.parent):
+        for path in checkpoints.listed(self.parent):
             if path.name > found.path.name:
-                checkpoint.remove(path)
+                checkpoints.put_away(path)
         with checkpoint.read_as_ours(found):
             repeatable = is_repeatable(env, found.meta, chosen.settings.step_timeout)
         learner = learner_of(found, chosen, env, () if repeatable else (UNREPEATABLE,))

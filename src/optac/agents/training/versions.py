@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from optac.versions import LIBRARIES, versions
+from optac.provenance import LIBRARIES, versions
 
 
 def numeric_versions() -> dict[str, str]:

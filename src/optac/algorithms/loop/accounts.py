@@ -22,6 +22,9 @@ EVALUATION_BATCH = 16
 LOGGED_ROWS = 1000
 UNREACHED = 1e-9
 
+SAVED = ("_members", "_pending", "_value_sum", "_seconds", "_iterations", "history", "stopped")
+"""what changes in the accounts as a run goes on"""
+
 Row = dict[str, Any]
 
 
@@ -96,6 +99,15 @@ class Accounts:
             self._members.append(before.policy)
         if len(self._pending) == EVALUATION_BATCH:
             self._value_pending(after.policy)
+
+    def saved(self) -> Row:
+        """All that was accounted for so far."""
+        return {name: getattr(self, name) for name in SAVED}
+
+    def restore(self, saved: Row) -> None:
+        """Go on from there."""
+        for name in SAVED:
+            setattr(self, name, saved[name])
 
     def _value_pending(self, next_policy: Any, *, last: bool = False) -> None:
         """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy one would deploy after it.

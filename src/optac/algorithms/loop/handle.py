@@ -67,6 +67,15 @@ class Handle:
         self._rng = rng
         self._cap = episodes
 
+    def saved(self) -> dict[str, Any]:
+        """What changes in a handle as episodes are played."""
+        return {"episodes": self.episodes_played, "environment": self._rng}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.episodes_played = saved["episodes"]
+        self._rng.bit_generator.state = saved["environment"].bit_generator.state
+
     def sizes(self, iterations: int) -> Sizes:
         samples = iterations * self.horizon
         log_size = self.model_class.log_size(self.horizon, self.states, self.actions, samples)

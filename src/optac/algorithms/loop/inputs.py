@@ -16,13 +16,22 @@ from optac.errors import InvalidInput, unknown_name
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import FiniteClass, FourierChoice, RichClass, walk_among_decoys
 from optac.models.rich.decoder_class import RANK
+from optac.models.rich.gaussian_class import GaussianClass
 from optac.oracles import ModelClass
 from optac.settings import changed, parameters_of, read, read_fields
 
 LARGEST = 10**12
 CANDIDATES = 64
-COMMON_SETTINGS = ("model_class", "rank", "candidates", "rho", "keep_members")
-"""Settings every algorithm has; `solve` takes them by name."""
+RICH_CLASSES: Mapping[str, type[RichClass]] = {"decoders": RichClass, "gaussian": GaussianClass}
+COMMON_SETTINGS: Mapping[str, str] = {
+    "model_class": "what SL fits: simplex, decoder, linear, finite, or package.module:name; "
+    "decoders or gaussian where only observations are seen",
+    "rank": "d, the number of latents to fit; the problem's own by default",
+    "candidates": "size of the finite class: the truth and decoys [64]",
+    "rho": "the distribution over (s, a) of PE's regression, an array; in Python only [uniform]",
+    "keep_members": "keep every policy of the mixture in memory [true]",
+}
+"""Settings every algorithm has, and what they mean; `solve` takes them by name."""
 
 Choice = tuple[ModelClass, dict[str, Any]]
 """The class, and what of the choice is not the default and determines the result."""
@@ -136,10 +145,15 @@ def chosen_class(
 
 def _decoders(problem: RichProblem, model_class: Any, rank: int | None) -> Choice:
     """The class of a problem that shows observations only."""
-    if model_class not in (None, "decoders"):
-        raise InvalidInput(f"the model class of {problem.name} is decoders, not {model_class}")
-    chosen = RichClass(problem.dim) if rank is None else RichClass(problem.dim, rank)
-    return chosen, changed({"rank": chosen.rank}, {"rank": RANK})
+    name = "decoders" if model_class is None else model_class
+    if name not in RICH_CLASSES:
+        raise InvalidInput(
+            f"the model class of {problem.name} is one of {', '.join(RICH_CLASSES)}, not {model_class}"
+        )
+    chosen = RICH_CLASSES[name](problem.dim, RANK if rank is None else rank)
+    return chosen, changed(
+        {"rank": chosen.rank, "model_class": name}, {"rank": RANK, "model_class": "decoders"}
+    )
 
 
 def checked_class(part: Any, name: str | None = None) -> ModelClass:

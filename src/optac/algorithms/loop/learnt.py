@@ -25,29 +25,31 @@ class Learnt:
     """for every step the policies that together reach what can be reached there"""
 
 
+@dataclass(frozen=True)
+class PlanInModel:
+    """Plans for any reward by one PP call in a fitted model."""
+
+    model: LowRankModel
+
+    def __call__(self, rewards: Rewards) -> tuple[Probabilities, Bill]:
+        planned, bill = plan(self.model, rewards)
+        return planned.policy, bill
+
+
+@dataclass(frozen=True)
+class PlanOnData:
+    """Plans for any reward by one fitted Q-iteration over the list Φ, on the data of a cover."""
+
+    candidates: Float[np.ndarray, "candidate horizon state action rank"]
+    counts: Counts
+
+    def __call__(self, rewards: Rewards) -> tuple[Probabilities, Bill]:
+        q_values, bill = fitted_q_iteration(self.candidates, self.counts, rewards)
+        return greedy(q_values, None), bill
+
+
 def learnt_model(algorithm: str, model: LowRankModel | None, cover: Cover = ()) -> Learnt:
     """A model, in which any reward is planned by one PP call."""
     if model is None:
         raise RunFailed(f"{algorithm} has fitted no model yet; let it run for a round")
-    fitted = model
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        planned, bill = plan(fitted, rewards)
-        return planned.policy, bill
-
-    return Learnt(policy_for, features=fitted.phi, cover=cover)
-
-
-def learnt_data(
-    candidates: Float[np.ndarray, "candidate horizon state action rank"],
-    counts: Counts,
-    features: Phi,
-    cover: Cover,
-) -> Learnt:
-    """The data of a cover, on which any reward is planned by one fitted Q-iteration over the list Φ."""
-
-    def policy_for(rewards: Rewards) -> tuple[Probabilities, Bill]:
-        q_values, bill = fitted_q_iteration(candidates, counts, rewards)
-        return greedy(q_values, None), bill
-
-    return Learnt(policy_for, features=features, cover=cover)
+    return Learnt(PlanInModel(model), features=model.phi, cover=cover)

@@ -5,9 +5,9 @@ The algorithm sees a handle; the loop alone holds the truth, with which it value
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import wraps
-from typing import Any, ParamSpec, cast
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from typing import Any, ParamSpec, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import RichClass
 from optac.settings import changed, read
+from optac.terminal import progress
 
 Arguments = ParamSpec("Arguments")
 
@@ -111,6 +112,19 @@ def prepare(
     )
 
 
+@runtime_checkable
+class Snapshots(Protocol):
+    """Where a run that may be killed leaves what it needs to go on."""
+
+    def found(self) -> Row | None:
+        """The newest snapshot; None to start at the beginning."""
+        ...
+
+    def offer(self, make: Callable[[], Row]) -> None:
+        """Keep the snapshot that `make` makes, if it is time for one."""
+        ...
+
+
 @dataclass(frozen=True)
 class PreparedRun:
     """Call it once to run it."""
@@ -128,8 +142,13 @@ class PreparedRun:
     """what determines the result beside problem, algorithm and seed, and is not the default"""
     progress: Callable[[Row], None] | None = None
 
-    def __call__(self, until: Callable[[Row], bool] | None = None) -> Result:
-        """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes."""
+    def __call__(
+        self, until: Callable[[Row], bool] | None = None, snapshots: "Snapshots | None" = None
+    ) -> Result:
+        """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes.
+
+        With `snapshots` the run goes on from the one there is, and offers one after every iteration.
+        """
         part = self.part
         accounts = Accounts(
             self.problem,
@@ -140,7 +159,13 @@ class PreparedRun:
             watch=Watch(self.progress, until),
         )
         state = checked_state(self.algorithm, part, part.init(self.settings, self.handle))
-        for k in range(self.rounds):
+        first, found = 0, None if snapshots is None else snapshots.found()
+        if found is not None:
+            first, state = found["iteration"], found["state"]
+            self.rng.bit_generator.state = found["learner"].bit_generator.state
+            self.handle.restore(found["handle"])
+            accounts.restore(found["accounts"])
+        for k in range(first, self.rounds):
             started = time.perf_counter()
             try:
                 answer = part.step(self.settings, state, self.handle, self.rng)
@@ -152,10 +177,29 @@ class PreparedRun:
             state = next_state
             if accounts.stopped or state.finished:
                 break
+            if snapshots is not None:
+                snapshots.offer(partial(self._snapshot, k + 1, state, accounts))
         identity = {"algorithm": self.algorithm, "seed": self.seed, "settings": self.settings}
         if is_reward_free(part):
             return accounts.planned_result(identity, state, part.learnt(self.settings, state))
         return accounts.result(identity, state)
+
+    def _snapshot(self, iteration: int, state: Any, accounts: Accounts) -> Row:
+        """All that the rounds from this iteration on depend on, beside what `prepare` makes."""
+        return {
+            "iteration": iteration,
+            "state": state,
+            "learner": self.rng,
+            "handle": self.handle.saved(),
+            "accounts": accounts.saved(),
+        }
+
+
+def progress_note(row: Row) -> str:
+    """The note beside the bar; a reward-free algorithm has no gap before its end."""
+    if row["gap"] is None:
+        return f"exploring, {row['episodes']} episodes"
+    return f"gap {row['gap']:.3f}, last {row['last_gap']:.3f}"
 
 
 def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Arguments, Result]:
@@ -170,9 +214,14 @@ def _run_at_once(prepared: Callable[Arguments, PreparedRun]) -> Callable[Argumen
         learner's. `model_class`: "simplex" (rank `rank`, the problem's by default), "finite" (the truth among
         `candidates`; the default of moffle and spanrl), another name or location, a list of problems or (phi, mu), or
         an object (`optac.extend.ModelClass`). `rho`: a distribution (S, A), uniform by default. `progress` is called
-        with rows of the history as they come. Further settings are the algorithm's own constants, over the preset's.
+        with rows of the history as they come; without it a notebook or a terminal shows a bar. Further settings are
+        the algorithm's own constants, over the preset's.
         """
-        return prepared(*args, **kwargs)()
+        run = prepared(*args, **kwargs)
+        if run.progress is not None:
+            return run()
+        with progress(run.algorithm, run.rounds, quiet=False, lines=False) as advance:
+            return replace(run, progress=lambda row: advance(row["iteration"], progress_note(row)))()
 
     return solve
 

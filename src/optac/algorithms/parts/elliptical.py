@@ -6,7 +6,8 @@ q_h(·|s) ⊗ e_a, |A| blocks of d × d, q the decoder of the fitted model: an a
 direction never seen. Where a class takes no states together q is the state itself and the norm is 1/√(λ + N_h(s,a)).
 """
 
-from typing import Literal, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -18,26 +19,31 @@ from optac.oracles import Bill
 
 PRACTICAL_ALPHA = 0.02
 """chosen once for locks, chains and FrozenLake together, and held for all problems and algorithms"""
+RICH_ALPHA = 1.0
+"""chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
 
-@runtime_checkable
-class BonusSettings(Protocol):
-    """The constants of a bonus."""
+@dataclass(frozen=True, kw_only=True)
+class BonusSettings:
+    """The constants of the bonus and of the model that it is for."""
 
-    @property
-    def alpha(self) -> float: ...
+    alpha: float
+    """α, multiplies the elliptical norm of a feature"""
+    lam: float
+    """λ, the ridge of the Gram matrix"""
+    gram: Literal["latents", "phi"]
+    """the Gram matrix is over q(·|s) ⊗ e_a, or over the paper's φ̂(s,a)"""
+    beta: float
+    """β, the slack of the likelihood"""
+    whole_trajectories: bool
+    """fit every transition of an episode, not only the one at the roll-in's step"""
+    untried: Literal["nowhere", "uniform"]
+    """where the model leads from what no datum touches: nowhere, or to the uniform feature"""
+    optimistic_ties: bool
+    """give a pair on which models of the same likelihood differ the bonus 1"""
 
-    @property
-    def lam(self) -> float: ...
-
-    @property
-    def gram(self) -> Literal["latents", "phi"]: ...
-
-    @property
-    def whole_trajectories(self) -> bool: ...
-
-    @property
-    def optimistic_ties(self) -> bool: ...
+    def __post_init__(self) -> None:
+        checked_ridge(self.lam)
 
 
 def checked_ridge(lam: float) -> None:

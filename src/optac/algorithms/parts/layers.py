@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.algorithms.loop.handle import Handle
-from optac.algorithms.loop.learnt import Learnt, learnt_data
+from optac.algorithms.loop.learnt import Learnt, PlanOnData
 from optac.algorithms.loop.states import AlgorithmState, no_counts
 from optac.algorithms.parts.min_max_features import LearntFeature, explained_forms, learn_feature
 from optac.algorithms.parts.policy_cover import Cover
@@ -72,4 +72,4 @@ class LayerState(AlgorithmState):
 
 def learnt(settings: Any, state: LayerState) -> Learnt:
     """Features, covers, and for any reward fitted Q-iteration on the covers' data, over the list Φ."""
-    return learnt_data(state.candidates, state.counts, state.features, state.cover)
+    return Learnt(PlanOnData(state.candidates, state.counts), features=state.features, cover=state.cover)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 LEFT, RIGHT = 0, 1
 
@@ -42,6 +42,7 @@ def deep_sea(*, size: int = 10, stochastic: bool = False, seed: int = 0) -> LowR
     fails with probability 1/N (bsuite's zero-mean noise on two rewards enters by its mean).
     """
     require_at_least(2, size=size)
+    require_memory(16 * size**3, "the problem's features", "size")
     cost = 0.01 / size
     right = np.random.default_rng(seed).integers(2, size=(size, size))
     row, column = np.indices(right.shape)

@@ -11,7 +11,7 @@ import numpy as np
 
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 LIVE_ROWS, DEAD = 2, 2
 ROWS = 3
@@ -31,6 +31,8 @@ def observed_lock(*, horizon: int = 6, actions: int = 4, observations: int = 10,
 
 def _lock(name: str, *, horizon: int, actions: int, observations: int, seed: int) -> LowRankMDP:
     require_at_least(1, horizon=horizon, actions=actions, observations=observations)
+    entries = horizon * ROWS * observations * actions * ROWS
+    require_memory(8 * entries, "the problem's features", "horizon, actions or observations")
     good = np.random.default_rng(seed).integers(actions, size=(horizon, LIVE_ROWS))
     step, row = np.indices(good.shape)
 

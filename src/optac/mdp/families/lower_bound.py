@@ -10,7 +10,7 @@ import numpy as np
 
 from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import read, require_at_least
+from optac.settings import read, require_at_least, require_memory
 
 
 def lower_bound(
@@ -26,6 +26,7 @@ def lower_bound(
     require_at_least(3 if horizon == 2 else 4, rank=rank)
     require_at_least(1, actions=actions)
     read("epsilon", epsilon, float, above=0, most=0.5)
+    require_memory(8 * horizon * rank * actions * rank, "the problem's features", "horizon, rank or actions")
     rng = np.random.default_rng(seed)
     build = _bandit if horizon == 2 else _needle_in_a_tree
     transitions, rewards, initial = build(horizon, rank, actions, epsilon, rng)

@@ -7,7 +7,7 @@ one lets uniform play cover everything and all algorithms tie.
 import numpy as np
 
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 REWARDED_MASS = 0.8
 
@@ -28,6 +28,8 @@ def random_simplex(
     """
     require_at_least(1, states=states, actions=actions, horizon=horizon, rank=rank)
     require_at_least(1e-3, concentration=concentration)
+    entries = horizon * states * (actions + 1) * rank
+    require_memory(8 * entries, "the problem's features", "states, actions, horizon or rank")
     rng = np.random.default_rng(seed)
     phi = _dirichlet(rng, (horizon, states, actions), rank, concentration)
     mu = _dirichlet(rng, (horizon, rank), states, concentration)

@@ -8,6 +8,9 @@ Differs from it:
 
 - `distractors` add as many exogenous codes, each one of 4 values drawn afresh at every step, of amplitude 2. They carry
   no information and have more variance than the latent: clusters of observations are clusters of them.
+- With `persistent` a distractor keeps the value it had at the first step. It then tells its own future, and whoever
+  looks for what the future depends on finds it: it is part of the latent, 3·4^distractors of them.
+- With `shared` the code of the step is left out: a latent looks the same at every step, and one decoder would do.
 - `dim` may be any power of two from the least one, 2^⌈log₂(H + 4 + 4·distractors)⌉. There, noise fills the coordinates
   of the codes; with a larger `dim` it fills all of them.
 """
@@ -22,11 +25,12 @@ from optac.array_types import Array
 from optac.errors import InvalidInput
 from optac.mdp.families.locks import DEAD, LIVE_ROWS, ROWS
 from optac.mdp.rich_problem import RichProblem
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 VALUES = 4
 AMPLITUDE = 2.0
 CONSOLATION = 0.1
+MOST_PERSISTENT = 2
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class RotatedCodes:
     noise: float
     dim: int
     distractors: int
+    persistent: bool = False
+    shared: bool = False
 
     @property
     def least(self) -> int:
@@ -49,16 +55,19 @@ class RotatedCodes:
         return np.asarray(hadamard(self.dim), dtype=np.float32)
 
     def draw(self, h: int, latents: Array, rng: np.random.Generator) -> Array:
-        """One observation of every latent."""
+        """One observation of every latent; with `persistent` a latent is 3·(the distractors' digits) + its row."""
         batch, codes = len(latents), self.horizon + ROWS
         noisy = self.dim if self.dim > self.least else codes + VALUES * self.distractors
         code = np.zeros((batch, self.dim), dtype=np.float32)
         code[:, :noisy] = rng.normal(0.0, self.noise, (batch, noisy))
         row = np.arange(batch)
-        code[row, latents] += 1.0
-        code[:, ROWS + h] += 1.0
+        code[row, latents % ROWS] += 1.0
+        if not self.shared:
+            code[:, ROWS + h] += 1.0
         for j in range(self.distractors):
-            code[row, codes + VALUES * j + rng.integers(VALUES, size=batch)] += AMPLITUDE
+            kept = latents // ROWS // VALUES**j % VALUES
+            value = kept if self.persistent else rng.integers(VALUES, size=batch)
+            code[row, codes + VALUES * j + value] += AMPLITUDE
         return code @ self.rotation
 
 
@@ -69,6 +78,8 @@ def rich_lock(
     noise: float = 0.1,
     dim: int | None = None,
     distractors: int = 0,
+    persistent: bool = False,
+    shared: bool = False,
     seed: int = 0,
 ) -> RichProblem:
     """The lock seen through rotated noisy codes in R^dim; V* = 1, opened uniformly once in |A|^H episodes."""
@@ -81,9 +92,16 @@ def rich_lock(
         raise InvalidInput(
             f"dim={dim} is not valid; horizon {horizon} and {distractors} distractors need a power of two from {least}"
         )
+    if persistent and distractors > MOST_PERSISTENT:
+        raise InvalidInput(
+            f"persistent=true with distractors={distractors} is a table of {ROWS * VALUES**distractors} latents; "
+            f"there may be {MOST_PERSISTENT} persistent distractors"
+        )
+    latents = ROWS * VALUES**distractors if persistent else ROWS
+    require_memory(8 * horizon * latents * actions * latents, "the problem's tables", "horizon or actions")
     good = np.random.default_rng(seed).integers(actions, size=(horizon, LIVE_ROWS))
     step, row = np.indices(good.shape)
-    transitions = np.zeros((horizon, ROWS, actions, ROWS))
+    transitions: Array = np.zeros((horizon, ROWS, actions, ROWS))
     transitions[..., DEAD] = 1.0
     transitions[step, row, good] = [0.5, 0.5, 0.0]
     pays, chances = np.zeros((2, horizon, ROWS, actions))
@@ -97,8 +115,15 @@ def rich_lock(
         "noise": noise,
         "dim": dim,
         "distractors": distractors,
+        "persistent": persistent,
+        "shared": shared,
         "seed": seed,
     }
-    emission = RotatedCodes(horizon, noise, dim, distractors)
+    emission = RotatedCodes(horizon, noise, dim, distractors, persistent, shared)
     initial = np.array([0.5, 0.5, 0.0])
+    if persistent:
+        copies = VALUES**distractors
+        transitions = np.kron(np.eye(copies)[:, None], transitions)
+        pays, chances = (np.tile(table, (1, copies, 1)) for table in (pays, chances))
+        initial = np.tile(initial, copies) / copies
     return RichProblem("rich-lock", parameters, transitions, pays, chances, initial, emission)

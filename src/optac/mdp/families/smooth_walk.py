@@ -26,7 +26,7 @@ from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.families.walk_simulator import WalkSimulator
 from optac.mdp.grid import Grid, GridPolicy
 from optac.mdp.noise import BumpNoise, GaussianNoise, Noise
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 RADIUS = 0.25
 DEVIATION = 0.09
@@ -219,6 +219,7 @@ def smooth_walk(
             f"misspecification={misspecification} is too large; a density here is at most {noise.peak:.3g} "
             f"and ζ at most half of that, {noise.peak / 2:.3g}"
         )
+    require_memory(8 * horizon * CELLS[dim] ** dim * actions, "a policy", "horizon or actions")
     theta = draw_theta(np.random.default_rng([seed, dim]), horizon)
     return SmoothWalk(
         theta,

@@ -1,26 +1,16 @@
 """Many episodes of a smooth walk at once, in continuous space, from one seeded generator."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array
 from optac.mdp.grid import interpolated_probabilities
+from optac.mdp.sampling import Trajectories
 
 if TYPE_CHECKING:
     from optac.mdp.families.smooth_walk import SmoothWalk
-
-
-class SmoothTrajectories(NamedTuple):
-    """States s_0 … s_H in R^D and actions a_0 … a_{H-1} of a batch of episodes, the step first."""
-
-    states: Float[np.ndarray, "steps batch dim"]
-    actions: Int[np.ndarray, "horizon batch"]
-
-    @property
-    def episodes(self) -> int:
-        return self.actions.shape[1]
 
 
 class WalkSimulator:
@@ -36,7 +26,7 @@ class WalkSimulator:
         *,
         member: Int[np.ndarray, " batch"],
         uniform: Bool[np.ndarray, "horizon batch"] | None = None,
-    ) -> SmoothTrajectories:
+    ) -> Trajectories:
         """Episode i follows policies[member[i]] between the grid's points too, uniform where `uniform` is true."""
         walk, batch = self._walk, len(member)
         states = np.empty((walk.horizon + 1, batch, walk.dim))
@@ -51,7 +41,7 @@ class WalkSimulator:
                     probabilities[follows] = interpolated_probabilities(table, walk.grid, states[h, follows])
             chosen[h] = _drawn(probabilities, rng)
             states[h + 1] = self._next(h, states[h], chosen[h], rng)
-        return SmoothTrajectories(states, chosen)
+        return Trajectories(states, chosen)
 
     def _next(self, h: int, states: Array, actions: Array, rng: np.random.Generator) -> Array:
         walk, row = self._walk, np.arange(len(states))

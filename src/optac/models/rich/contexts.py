@@ -103,15 +103,18 @@ def left_one_out(family: Family, counts: Array, common: Array) -> Array:
 
 
 def indistinct_pair(
-    contexts: Contexts, labels: Array, count: int, least_gain: float
+    contexts: Contexts, labels: Array, count: int, least_gain: Array
 ) -> tuple[int, int] | None:
-    """The two labels whose contexts are told almost as well when they are one: a gain below `least_gain` nats."""
+    """The two labels whose contexts are told almost as well when they are one: a gain furthest below `least_gain` nats.
+
+    What is asked of every pair of labels is an entry of `least_gain`, (d, d).
+    """
     tables = []
     for family in contexts.families:
         flat = np.bincount(labels * family.cells + family.ids, minlength=count * family.cells)
         tables.append(flat.reshape(count, -1).astype(float))
     sizes = np.bincount(labels, minlength=count)
-    best, pair = least_gain, None
+    best, pair = 0.0, None
     for i in range(count):
         for j in range(i + 1, count):
             gain = -np.inf if min(sizes[i], sizes[j]) < 2 else 0.0
@@ -121,6 +124,6 @@ def indistinct_pair(
                 common = (together + FLOOR) / family.totals(together + FLOOR)
                 gain += float(left_one_out(family, both, common).sum())
                 gain -= float(left_one_out(family, together, common).sum())
-            if gain < best:
-                best, pair = gain, (i, j)
+            if gain - least_gain[i, j] < best:
+                best, pair = gain - least_gain[i, j], (i, j)
     return pair

@@ -8,6 +8,7 @@ from optac.array_types import Array
 from optac.mdp.rich_problem import RichTrajectories
 from optac.models.rich.contexts import Contexts, Family
 from optac.models.rich.decoders import Decoders
+from optac.models.rich.past import Past
 
 SAME_REWARD = 5e-4
 MOST_REWARDS = 16
@@ -34,6 +35,8 @@ class StepRecord:
     label_counts: Array | None = None
     episodes: int = 0
     tried: dict[int, Seen] = field(default_factory=dict)
+    tries: int = 0
+    """splits tried so far"""
 
 
 class RichData:
@@ -52,6 +55,7 @@ class RichData:
         self.episodes = 0
         self.records = [StepRecord() for _ in range(horizon)]
         self.fits = 0
+        self.past = Past(horizon, actions, rank)
         self._undecoded: list[Array] = []
 
     @property
@@ -65,7 +69,9 @@ class RichData:
 
     def add_roll_ins(self, played: RichTrajectories, *, whole_trajectories: bool) -> "RichData":
         """The data with these episodes, which are always used whole."""
-        at = (self.episodes + np.arange(played.episodes)) % self.capacity
+        numbers = self.episodes + np.arange(played.episodes)
+        at = numbers % self.capacity
+        self._leave(at[numbers >= self.capacity])
         self.observations[:, at] = played.observations
         self.actions[:, at] = played.actions
         self.reward_ids[:, at] = self._ids(played.rewards)
@@ -82,7 +88,9 @@ class RichData:
 
     def decode_step(self, h: int, decoders: Decoders) -> None:
         """Label all rows of a step anew."""
+        before = self.labels[h, : self.rows].copy()
         self._label(h, np.arange(self.rows), decoders)
+        self.past.relabel(h, before, self.labels[h, : self.rows])
 
     def contexts(self, h: int, rows: Array, used: Array) -> Contexts:
         """Past, future and rewards of some rows of step h, under the present labels of its neighbours."""
@@ -110,6 +118,12 @@ class RichData:
         near = self.records[max(0, h - 1) : h + 2]
         counts = np.minimum(np.bincount(cell, minlength=size), FULL_CELL)
         return Seen(counts, len(cell), tuple(record.version for record in near))
+
+    def _leave(self, at: Array) -> None:
+        """Count what is in these slots for good, before others take them."""
+        if len(at):
+            paid = self.reward_values[self.reward_ids[:, at]]
+            self.past.add(self.shares[:, at], self.labels[:, at], self.actions[:, at], paid)
 
     def _label(self, h: int, at: Array, decoders: Decoders) -> None:
         shares = decoders.decode(h, self.observations[h, at])

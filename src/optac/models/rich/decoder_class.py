@@ -103,27 +103,28 @@ def _regressed(before: Array, after: Array) -> tuple[Array, float]:
 
 
 def _tabulated(data: RichData, decoders: Decoders) -> RichModel:
-    """P̂, r̂ and the visits from all rows under the present labels."""
+    """P̂, r̂ and the visits from all rows, those that have left the buffer too, under the present labels."""
     horizon, rank, actions, rows = data.horizon, data.rank, data.actions_count, data.rows
     phi = np.full((horizon, rank, actions, rank), 1.0 / rank)
-    rewards, gram = np.zeros((horizon, rank, actions)), np.zeros((horizon, actions, rank, rank))
+    past = data.past
+    rewards, gram = np.zeros((horizon, rank, actions)), past.gram.copy()
     log_likelihood = np.zeros(horizon)
     for h in range(horizon):
         action = data.actions[h, :rows]
         pair = data.labels[h, :rows] * actions + action
-        tried = np.bincount(pair, minlength=rank * actions).reshape(rank, actions)
+        tried = np.bincount(pair, minlength=rank * actions).reshape(rank, actions) + past.tried[h]
         paid = np.bincount(pair, data.reward_values[data.reward_ids[h, :rows]], rank * actions)
-        rewards[h] = paid.reshape(rank, actions) / np.maximum(tried, 1)
+        rewards[h] = (paid.reshape(rank, actions) + past.paid[h]) / np.maximum(tried, 1e-9)
         count = int(decoders.used[h])
         shares = data.shares[h, :rows, :count].astype(float)
         for a in range(actions):
             tried_here = shares[action == a]
-            gram[h, a, :count, :count] = tried_here.T @ tried_here
+            gram[h, a, :count, :count] += tried_here.T @ tried_here
         if h < horizon - 1:
             following = np.bincount(pair * rank + data.labels[h + 1, :rows], minlength=phi[h].size)
-            counts = following.reshape(phi[h].shape)
-            share = counts.sum(axis=(0, 1)) / rows
-            phi[h] = np.where(tried[..., None] > 0, counts / np.maximum(tried, 1)[..., None], share)
+            counts = following.reshape(phi[h].shape) + past.following[h]
+            share = counts.sum(axis=(0, 1)) / counts.sum()
+            phi[h] = np.where(tried[..., None] > 0, counts / np.maximum(tried, 1e-9)[..., None], share)
             seen = counts > 0
             log_likelihood[h] = (
                 counts * np.log(np.where(seen, phi[h] / np.maximum(share, 1e-12), 1.0))

@@ -62,11 +62,13 @@ def expectation_maximisation(
     contexts: Contexts,
     labels: Array,
     weigh: Callable[[Array], Array] | None = None,
+    margin: float = 0.0,
 ) -> tuple[Array, list[Array], float]:
     """The best sweep's decoder, its tables and its gain, left-one-out, from soft labels (rows, d).
 
     A sweep fits the decoder to the labels, the tables to the decoder's labels, and takes as the next labels what the
-    tempered decoder and the contexts, past and future, say together.
+    tempered decoder and the contexts, past and future, say together. A later sweep must gain `margin` nats more than
+    the best before it.
     """
     best: tuple[Array, list[Array], float] | None = None
     for worth in WORTH_OF_X:
@@ -75,7 +77,7 @@ def expectation_maximisation(
         values = logits(features, weights)
         tables = contexts.log_ratios(softmax(values))
         gain = contexts.left_one_out(values.argmax(axis=1), values.shape[1])
-        if best is None or gain > best[2]:
+        if best is None or gain > best[2] + margin:
             best = weights, tables, gain
         elif gain < best[2] - DRIFT:
             break

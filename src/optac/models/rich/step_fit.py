@@ -11,11 +11,13 @@ from optac.models.rich.splits import FEWEST_ROWS, best_split, loud_directions
 
 ROWS_OF_A_FIT = 1_500
 ACCEPT = 6.0
-"""nats on held-out rows that a split must gain"""
+"""nats on held-out rows that the first split tried at a step must gain; the n-th must gain log n more"""
 GATE = 1.0
 """least leading singular value over that of noise at which a split is tried"""
 MERGE = 3.0
 """nats below which two latents are one"""
+BLUR = 0.05
+"""mean share of the less likely of two latents, over their rows, above which the decoder leaves them open"""
 GROWTH, CELL_GROWTH = 0.2, 0.08
 
 
@@ -41,7 +43,10 @@ def refitted(data: RichData, h: int, decoders: Decoders, rng: np.random.Generato
     count = int(decoders.used[h])
     labels, now = _split(data, h, decoders.used, features, labels, (mean, whiten), rng)
     if now > 1:
-        weights, _, _ = expectation_maximisation(features, contexts, np.eye(now)[labels], balanced)
+        # A decoder that moves away from labels that are right gains by noise, up to half a nat a weight.
+        weights, _, _ = expectation_maximisation(
+            features, contexts, np.eye(now)[labels], balanced, margin=features.shape[1] / 2
+        )
         weights = _merged(data, h, decoders.used, features, weights, (mean, whiten), rows)
     else:
         weights = np.zeros((features.shape[1] + 1, 1))
@@ -84,7 +89,9 @@ def _split(
         own = _picked(data, h, rng, np.flatnonzero(data.labels[h, : data.rows] == label))
         inside = (data.observations[h, own] - mean) @ whiten
         axes = loud_directions(inside, unwhiten)
-        found = best_split(inside, data.contexts(h, own, used), axes, rng, accept=ACCEPT, gate=GATE)
+        record.tries += 1
+        accept = ACCEPT + np.log(record.tries)
+        found = best_split(inside, data.contexts(h, own, used), axes, rng, accept=accept, gate=GATE)
         if found.weights is not None:
             child = logits(features[mine], found.weights).argmax(axis=1)
             labels[mine[child == 1]] = count
@@ -107,7 +114,8 @@ def _merged(
     everything = np.arange(data.rows)
     slope = (whiten @ weights[:-1]).astype(np.float32)
     values = data.observations[h, : data.rows] @ slope + (weights[-1] - mean @ slope).astype(np.float32)
-    pair = indistinct_pair(data.contexts(h, everything, used), values.argmax(axis=1), count, MERGE)
+    least = least_gains(softmax(values), whiten.shape[1])
+    pair = indistinct_pair(data.contexts(h, everything, used), values.argmax(axis=1), count, least)
     if pair is None:
         return weights
     shares = softmax(logits(features, weights))
@@ -117,6 +125,23 @@ def _merged(
         return np.zeros((features.shape[1] + 1, 1))
     contexts = data.contexts(h, rows, used)
     return expectation_maximisation(features, contexts, shares, balanced)[0]
+
+
+def least_gains(shares: Array, dim: int) -> Array:
+    """The nats that every pair of latents must gain on the rows of these shares (rows, d) to stay two, (d, d).
+
+    The decoder was fitted to these very rows. Where it leaves two latents open, since the observations do not fall into
+    two groups, its weights are fitted to noise, which gains dim/2 nats for nothing: they are asked for on top.
+    """
+    count = shares.shape[1]
+    least = np.full((count, count), MERGE)
+    top = shares.argmax(axis=1)
+    for i in range(count):
+        for j in range(i + 1, count):
+            both = shares[(top == i) | (top == j)][:, [i, j]]
+            if len(both) and (both.min(axis=1) / both.sum(axis=1)).mean() > BLUR:
+                least[i, j] += dim / 2
+    return least
 
 
 def _grown(old: Seen, new: Seen) -> bool:

@@ -4,6 +4,7 @@ BENCHES = {
     "theory": "Opt-AC's cost an iteration and its memory as k grows; seconds to open a lock beside UCBVI",
     "agents": "steps per second of the agents beside Stable-Baselines3 and SBX; the machine's limit; two cores",
     "sweep": "a sweep's throughput with two jobs on two cores over that with one",
+    "start": "CPU seconds of a first and a second start of an agent, and of an evaluation",
 }
 
 

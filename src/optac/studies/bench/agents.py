@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.errors import InvalidInput, RunFailed
-from optac.runs.provenance import provenance
+from optac.provenance import provenance
 from optac.studies.bench import spread
 from optac.terminal import show_table
 

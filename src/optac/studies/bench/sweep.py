@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput
-from optac.runs.provenance import provenance
+from optac.provenance import provenance
 from optac.studies.bench import spread
 from optac.sweeps.launcher import run_sweep
 from optac.sweeps.local_executor import LocalExecutor

@@ -18,7 +18,7 @@ import numpy as np
 import optac
 from optac.errors import RunFailed
 from optac.mdp import LowRankMDP
-from optac.runs.provenance import provenance
+from optac.provenance import provenance
 from optac.terminal import show_table
 
 GROWTH_PROBLEM = "combination-lock horizon=6 actions=10"

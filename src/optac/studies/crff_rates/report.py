@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from optac.report.figures import COLOURS, figure
+from optac.figures import COLOURS, figure
 from optac.report.statistics import log_slope, slope_text
 from optac.report.tables import Row, grouped, markdown_table
 

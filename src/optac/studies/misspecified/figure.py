@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optac.report.figures import COLOURS, figure, own_ticks
+from optac.figures import COLOURS, figure, own_ticks
 from optac.report.statistics import lower_median
 from optac.report.tables import Row, column, grouped
 from optac.studies.misspecified.rows import by_epsilon, by_zeta, of_study, theorem_constant

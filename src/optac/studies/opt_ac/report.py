@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optac.report.figures import COLOURS, figure
+from optac.figures import COLOURS, figure
 from optac.report.statistics import SEEDS_NEEDED, log_slope, mean_interval
 from optac.report.tables import Row, column, grouped, markdown_table
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optac.report.figures import COLOURS, figure, own_ticks, quartile_bars
+from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.statistics import log_slope
 from optac.report.tables import Row, column, grouped, markdown_table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.comparison import episodes_to
-from optac.report.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
 from optac.studies.rank.cells import CAP, LEARNERS
 

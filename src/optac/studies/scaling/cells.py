@@ -47,7 +47,7 @@ HARD_LADDER = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 
 def cells() -> list[Cell]:
-    """The seeds outermost: a part of the cells is a smaller experiment, not a torn one."""
+    """The seeds outermost: a part of the cells is a smaller study, not a torn one."""
     return [one for seed in range(SEEDS) for one in _cells_of(seed)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optac.report.figures import COLOURS, figure
+from optac.figures import COLOURS, figure
 from optac.report.statistics import bootstrap_ends
 from optac.report.tables import Row, grouped, markdown_table
 from optac.studies.scaling.cells import HARD_LADDER, HARD_POINTS

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.comparison import episodes_to
-from optac.report.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.statistics import log_slope, slope_text
 from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
 from optac.studies.scaling.cells import BUDGET, EPSILON, LEARNERS, MIXTURE_EPISODES, SWEEPS

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms.loop.inputs import CANDIDATES
+from optac.figures import COLOURS, figure
 from optac.report.comparison import bills_to, episodes_to, reached, seconds_to
-from optac.report.figures import COLOURS, figure
 from optac.report.tables import ORACLES, Row, bill_cells, cell, grouped, markdown_table, quartiles
 from optac.studies.table1.cells import EPSILON, PROBLEMS, VARIANTS, Variant
 

@@ -1,4 +1,4 @@
-"""The paper's Table 2 and training curves as a sweep: six tasks, the most telling first, three agents, four seeds."""
+"""The paper's Table 2 and training curves as a sweep: six tasks, three agents, four seeds, the most telling first."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 SEEDS: Final = 4
 STEPS: Final = {
     "optac/HalfCheetah-v0": 200_000,
-    "optac/Reacher-v0": 200_000,
     "optac/Hopper-v0": 200_000,
     "optac/Ant-v0": 200_000,
+    "optac/Reacher-v0": 200_000,
     "optac/Pendulum-v0": 50_000,
     "optac/InvertedPendulum-v0": 50_000,
 }
 """The two pendulums are learnt long before: a quarter of the steps shows it."""
+FIRST: Final = ("optac/HalfCheetah-v0", "optac/Hopper-v0", "optac/Ant-v0")
+"""tasks whose runs without the bonus come before everything else"""
 
 
 def sweep(
@@ -42,5 +44,12 @@ def sweep(
         length = STEPS[environment] if steps is None else steps
         axes = {"environments": [environment], "agents": list(AGENTS), "seeds": seeds, "steps": length}
         runs += sweep_of("table2", {"sweep": axes, "settings": {"preset": preset}}).runs
+    runs.sort(key=_turn)
     given = {"environments": chosen, "seeds": seeds, "steps": steps, "preset": preset}
-    return Sweep("table2", {"experiment": given}, tuple(runs))
+    return Sweep("table2", {"study": given}, tuple(runs))
+
+
+def _turn(run: "SweptRun") -> tuple[bool, int]:
+    """What is most telling first, then seed by seed over tasks: the table is balanced wherever it stops."""
+    config = run.config
+    return config["environment"] not in FIRST or config["agent"] == "crffsac-bonus", config["seed"]

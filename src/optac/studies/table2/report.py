@@ -7,6 +7,7 @@ from pathlib import Path
 from optac.report.evidence import gather
 from optac.report.files import Written, write_report
 from optac.report.groups import Group, group_runs, short_name
+from optac.report.latex import latex_table
 from optac.report.reference import Reference, Section
 from optac.report.tables import markdown_table
 from optac.studies.table2.cells import STEPS
@@ -44,20 +45,14 @@ def _who(cell: TableCell) -> tuple[str, str]:
 
 
 def latex(lines: Sequence[Sequence[TableCell]]) -> str:
-    """The same for a paper, with booktabs; a missing cell is a dash."""
-    text = [rf"\begin{{tabular}}{{ll{'r' * len(AGENTS)}}}", r"\toprule"]
-    text += [rf"Task & & {' & '.join(AGENTS.values())} \\", r"\midrule"]
+    """The same for a paper, without the verdicts; a missing cell is a dash."""
+    rows = []
     for cells in lines:
-        ours = " & ".join("--" if cell.ours is None else _tex(cell.text) for cell in cells)
-        recent = " & ".join("--" if cell.ours is None else _tex(cell.recent_text) for cell in cells)
-        text.append(rf"{short_name(cells[0].environment)} & ours & {ours} \\")
-        text.append(rf" & ours, last three & {recent} \\")
-        text.append(rf" & paper & {' & '.join(_tex(cell.paper.text) for cell in cells)} \\")
-    return "\n".join([*text, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _tex(text: str) -> str:
-    return text.replace("−", "$-$").replace("±", r"$\pm$")
+        task = short_name(cells[0].environment)
+        rows.append([task, "ours", *("—" if cell.ours is None else cell.text for cell in cells)])
+        rows.append(["", "ours, last three", *(cell.recent_text for cell in cells)])
+        rows.append(["", "paper", *(cell.paper.text for cell in cells)])
+    return latex_table(["Task", "", *AGENTS.values()], rows, left=2)
 
 
 def table2_sections(groups: Sequence[Group], steps: Mapping[str, int] | None = None) -> list[Section]:

@@ -1,12 +1,32 @@
-"""The command, the versions and the commit that made a result."""
+"""What a result depends on and was made by: the command, the versions, the machine, the source's commit."""
 
 import os
 import platform
 import subprocess
+import sys
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from optac.versions import versions
+LIBRARIES = ("numpy", "scipy", "jax", "jaxlib", "equinox", "optax", "gymnasium", "mujoco")
+
+
+def versions() -> dict[str, str]:
+    """optac's version, the libraries' (of those installed), the system, the processor's kind."""
+    import optac
+
+    found = {"optac": optac.__version__, "platform": sys.platform, "machine": platform.machine()}
+    return found | {name: version for name in LIBRARIES if (version := _installed(name)) is not None}
+
+
+@cache
+def _installed(library: str) -> str | None:
+    """A library's version, read once: that takes milliseconds, and every checkpoint asks."""
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def provenance(command: str) -> dict[str, Any]:
@@ -35,7 +55,7 @@ def _processor() -> str:
     return next(named, platform.processor() or platform.machine())
 
 
-def source_commit(package: Path = Path(__file__).parents[1]) -> str | None:
+def source_commit(package: Path = Path(__file__).parent) -> str | None:
     """The commit that holds the package's files, marked "-dirty" when they differ from it.
 
     Files elsewhere in the clone, such as the results a run is about to write, do not count. None where the package

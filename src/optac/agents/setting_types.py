@@ -1,0 +1,98 @@
+"""The settings as types, for editors and type checkers: written by `scripts/setting_types.py`, not by hand.
+
+Each is defined once, in `agents/settings.py` or in the agent's own file.
+"""
+
+from typing import Literal, TypedDict
+
+
+class AgentSettingTypes(TypedDict, total=False):
+    """Settings of every agent."""
+
+    preset: str
+    """which set of defaults the others start from"""
+    learning_starts: int
+    """uniformly random steps before the first update"""
+    batch_size: int
+    """transitions in one update"""
+    width: int
+    """units of every hidden layer"""
+    critics: int
+    """critics whose minimum is used"""
+    discount: float
+    """γ"""
+    learning_rate: float
+    """Adam's step size for actor, critics and temperature"""
+    target_rate: float
+    """how far a target network moves towards its network"""
+    target_every: int
+    """updates between two moves of the target networks"""
+    actor_every: int
+    """updates of the critics for one of actor and temperature"""
+    normalise: bool
+    """standardise observations by their running moments, for every network"""
+    layer_norm: bool
+    """standardise the hidden layers of the critics over their units"""
+    value_scale: bool
+    """let critics learn values in units of the returns' running deviation"""
+    return_bound: bool
+    """value no next state above the best discounted return seen"""
+    initial_temperature: float
+    """α at the start"""
+    target_entropy: float | None
+    """H; None means −dim(A)"""
+    uniform_probability: float
+    """probability of a uniformly random action after the start"""
+    replay_capacity: int
+    """transitions kept"""
+    updates_per_dispatch: int
+    """steps taken, then as many updates in one compiled call"""
+    eval_every: int
+    """steps between evaluations; 0 means never"""
+    eval_episodes: int
+    """episodes of one evaluation"""
+    eval_max_steps: int | None
+    """steps after which an evaluation's episode is cut off; None: the time limit, or 10,000"""
+    checkpoint_every: int
+    """steps between checkpoints"""
+    step_timeout: float
+    """seconds that one step of the environment may take; 0 means any"""
+    log_every: int
+    """steps between rows of metrics"""
+
+
+class FeatureSettingTypes(AgentSettingTypes, total=False):
+    """And those of cRFFSAC."""
+
+    feature_width: int
+    """dimension of φ"""
+    feature_steps: int
+    """steps of φ, each on a fresh batch, in one update"""
+    feature_learning_rate: float
+    """Adam's step size for φ and M"""
+    feature_copy_rate: float
+    """how far the critic's copy of φ moves towards φ"""
+    feature_norm: bool
+    """standardise both layers of φ over their units, so that φ is bounded"""
+    raw_input: bool
+    """let the critic on φ see (s, a) beside it"""
+    head_layers: int
+    """hidden layers of the critic on φ"""
+    head: Literal["mlp", "fourier"]
+    """critic on φ: 'mlp', two layers, or 'fourier', linear on fixed cos(Wφ + b)"""
+    fourier_bandwidth: float
+    """standard deviation of Wφ per unit of φ's rms"""
+    bonus_scale: float
+    """largest bonus, in the unit that bonus_unit names"""
+    bonus_unit: Literal["deviation", "size"]
+    """'deviation', the standard deviation of the reward, or 'size', the mean of its absolute value"""
+    bonus_copy: bool
+    """give the bonus φ as it was when Λ was built, instead of the critics' copy"""
+    bonus_alpha: float
+    """α in min(α‖φ‖_Λ⁻¹, 1)"""
+    bonus_lambda: float
+    """λ in Λ = λI + Σφφᵀ"""
+    bonus_every: int
+    """steps between two rebuildings of Λ"""
+    bonus_samples: int
+    """transitions that Λ is rebuilt from, scaled to all"""

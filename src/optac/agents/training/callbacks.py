@@ -1,0 +1,241 @@
+"""Callbacks: code of one's own that is told how a training goes, and may stop it.
+
+A callback extends `Callback` and says what it does on each row of metrics, each evaluation, each checkpoint and at the
+end; all else it leaves out. Nothing that a callback does changes what is learnt: a run with callbacks is, to the bit
+and as far as it goes, the run without them.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from optac.agents.training.learner import Learner
+from optac.agents.training.loop import Row
+from optac.errors import InvalidInput, MissingExtra, OptacError, RunFailed
+from optac.numpy_policy import Policy
+
+SCORE: Final = "eval/mean_reward"
+BEST: Final = "best.npz"
+
+
+@dataclass
+class Training:
+    """What a callback is told of the training it watches, and `stop`, all that it may do to it."""
+
+    learner: Learner = field(repr=False)
+    total: int
+    """the step at which the training ends"""
+    rows: list[Row] = field(repr=False)
+    """all rows of metrics so far, those from before it was resumed included"""
+    folder: Path | None = None
+    """the run's folder; None where an agent learns without one"""
+    why: str | None = None
+    """why it was stopped"""
+
+    @property
+    def step(self) -> int:
+        """Steps taken in the environment."""
+        return self.learner.step
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it is now, as plain arrays: `policy(observation)`, `policy.save("policy.npz")`."""
+        return self.learner.policy
+
+    def place(self, given: Path | None, name: str) -> Path:
+        """Where to write: as given, else under this name in the run's folder."""
+        if given is not None:
+            return given
+        if self.folder is None:
+            raise InvalidInput(
+                f"{name} has no place: an agent that learns without a run's folder must name one"
+            )
+        return self.folder / name
+
+    def stop(self, why: str) -> None:
+        """End the training after the present block of steps; the run is then finished, and its status says why."""
+        self.why = self.why or why
+
+
+class Callback:
+    """Extend this; each method does nothing here."""
+
+    def on_start(self, training: Training) -> None:
+        """Before the first step, or the first after resuming."""
+
+    def on_row(self, training: Training, row: Row) -> None:
+        """For each row of metrics, every `log_every` steps and at every evaluation."""
+
+    def on_evaluation(self, training: Training, row: Row) -> None:
+        """After `on_row`, for a row with an evaluation: `eval/mean_reward` and its kin."""
+
+    def on_checkpoint(self, training: Training) -> None:
+        """After each checkpoint; an agent that learns without a folder saves none."""
+
+    def on_end(self, training: Training) -> None:
+        """After the last step, whether the end was reached or the training was stopped; not after a failure."""
+
+
+class StopOnReward(Callback):
+    """Stops at the first evaluation whose mean return is at least `reward`."""
+
+    def __init__(self, reward: int | float) -> None:
+        self.reward = reward
+
+    def on_evaluation(self, training: Training, row: Row) -> None:
+        if row[SCORE] >= self.reward:
+            training.stop(f"{SCORE} {row[SCORE]:.6g} at step {training.step} is at least {self.reward:g}")
+
+
+class BestCheckpoint(Callback):
+    """Keeps the policy of the best evaluation so far in `file`, an .npz that `optac.numpy_policy.load` reads.
+
+    Without a name it is best.npz in the run's folder: every run of `optac train` has it.
+    """
+
+    def __init__(self, file: Path | str | None = None) -> None:
+        self.file = None if file is None else Path(file)
+        self.best = -math.inf
+
+    def on_start(self, training: Training) -> None:
+        self.file = training.place(self.file, BEST)
+        self.best = best_score(training.rows)
+
+    def on_evaluation(self, training: Training, row: Row) -> None:
+        if row[SCORE] > self.best:
+            assert self.file is not None
+            training.policy.save(self.file)
+            self.best = row[SCORE]
+
+
+class StopBelow(Callback):
+    """Prunes a trial of a search: stops where its best evaluation so far is below that step's bar."""
+
+    def __init__(self, bars: Mapping[str, float]) -> None:
+        self.bars = {int(step): float(bar) for step, bar in bars.items()}
+
+    def on_evaluation(self, training: Training, row: Row) -> None:
+        best, bar = best_score(training.rows), self.bars.get(training.step, -math.inf)
+        if best < bar:
+            training.stop(
+                f"pruned at step {training.step}: the best evaluation so far, {best:.6g}, is below {bar:.6g}, the "
+                "median of earlier trials' best by then"
+            )
+
+
+def best_score(rows: Iterable[Row]) -> float:
+    """The highest evaluation in some rows; −∞ where there is none."""
+    return max((row[SCORE] for row in rows if SCORE in row), default=-math.inf)
+
+
+class TensorBoard(Callback):
+    """Writes every number of every row to `folder` as TensorBoard events; needs the extra `tensorboard`.
+
+    Without a name it is tensorboard/ in the run's folder, as with `optac train --tensorboard`.
+    """
+
+    def __init__(self, folder: Path | str | None = None) -> None:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError as error:
+            raise MissingExtra(
+                "TensorBoard events need tensorboardX; install it with: pip install 'optac[tensorboard]'"
+            ) from error
+        self.folder = None if folder is None else Path(folder)
+        self._open = SummaryWriter
+        self._writer: Any = None
+
+    def on_start(self, training: Training) -> None:
+        # Events past the step from which a run is resumed, left by a kill, are dropped.
+        folder = training.place(self.folder, "tensorboard")
+        self._writer = self._open(str(folder), purge_step=training.step + 1, flush_secs=10)
+
+    def on_row(self, training: Training, row: Row) -> None:
+        for name, value in row.items():
+            self._writer.add_scalar(name, value, row["time/total_timesteps"])
+        self._writer.flush()
+
+    def on_end(self, training: Training) -> None:
+        self._writer.close()
+
+
+class _Function(Callback):
+    """A function that is given each row and stops the training with False."""
+
+    def __init__(self, function: Callable[[Row], bool | None]) -> None:
+        self._function = function
+
+    def on_row(self, training: Training, row: Row) -> None:
+        if self._function(row) is False:
+            training.stop(f"a callback stopped it at step {training.step}")
+
+
+Given: TypeAlias = Callback | Callable[[Row], bool | None]
+
+
+def several(given: Given | Iterable[Given] | None) -> Iterable[Given]:
+    """One callback, several, or none."""
+    if given is None:
+        return ()
+    return given if isinstance(given, Iterable) else (given,)
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """Several callbacks of one training, called in their order."""
+
+    training: Training
+    all: tuple[Callback, ...]
+
+    @classmethod
+    def of(cls, training: Training, given: Iterable[Given]) -> "Callbacks":
+        """These callbacks; a function is one of its rows."""
+        made = []
+        for one in given:
+            if isinstance(one, type) or not (isinstance(one, Callback) or callable(one)):
+                raise InvalidInput(
+                    f"{one!r} is not a callback; give an object whose class extends optac.Callback, or a function "
+                    "that takes a row"
+                )
+            made.append(one if isinstance(one, Callback) else _Function(one))
+        return cls(training, tuple(made))
+
+    def start(self) -> None:
+        """The training begins."""
+        self._call("on_start")
+
+    def row(self, row: Row) -> None:
+        """A row has come."""
+        self.training.rows.append(row)
+        self._call("on_row", row)
+        if SCORE in row:
+            self._call("on_evaluation", row)
+
+    def checkpoint(self) -> None:
+        """A checkpoint is on the disk."""
+        self._call("on_checkpoint")
+
+    def end(self) -> None:
+        """The training is over."""
+        self._call("on_end")
+
+    def _call(self, name: str, *told: Any) -> None:
+        for one in self.all:
+            with _named(one, name):
+                getattr(one, name)(self.training, *told)
+
+
+@contextmanager
+def _named(callback: Callback, method: str) -> Iterator[None]:
+    """Whatever a callback's own code raises ends the run in one line that names it."""
+    try:
+        yield
+    except OptacError:
+        raise
+    except Exception as error:
+        function = getattr(callback, "_function", None)
+        name = type(callback).__name__ if function is None else getattr(function, "__name__", repr(function))
+        raise RunFailed(f"the callback {name} raised {type(error).__name__} in {method}: {error}") from error

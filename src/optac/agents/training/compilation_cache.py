@@ -1,0 +1,83 @@
+"""Compiled updates are kept on disk, so that the second start of an agent need not compile again.
+
+JAX's persistent cache, in the user's cache folder, apart for every version of JAX and kind of processor. The variable
+OPTAC_COMPILATION_CACHE names another folder, or says `off`; a cache that the user has given JAX is left as it is. An
+entry is used only with the hash it was sealed with when its process ended: a damaged or torn one is removed and
+compiled again.
+"""
+
+import atexit
+import hashlib
+import os
+import platform
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+import jax
+
+VARIABLE: Final = "OPTAC_COMPILATION_CACHE"
+MOST_BYTES: Final = 256 << 20
+_ENTRY: Final = "-cache"
+_SEAL: Final = ".sha256"
+
+
+@cache
+def use_compilation_cache() -> Path | None:
+    """Have JAX keep what it compiles, from the first call on; the folder, or None where there is none of ours."""
+    folder, config = _chosen_folder(), cast(Any, jax.config)
+    if folder is None or config.jax_compilation_cache_dir is not None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_unsound(folder)
+    except OSError:  # a home that cannot be written to: compiling takes its time there
+        return None
+    config.update("jax_compilation_cache_dir", str(folder))
+    config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    atexit.register(seal, folder)
+    return folder
+
+
+def remove_unsound(folder: Path) -> None:
+    """Remove entries that are not what their seal says, and the oldest where all together are too large."""
+    left = MOST_BYTES
+    for entry in sorted(folder.glob(f"*{_ENTRY}"), key=lambda file: file.stat().st_mtime, reverse=True):
+        content, sealed = entry.read_bytes(), entry.with_name(entry.name + _SEAL)
+        said = sealed.read_text() if sealed.is_file() else None
+        left -= len(content)
+        if said != hashlib.sha256(content).hexdigest() or left < 0:
+            entry.unlink(missing_ok=True)
+            sealed.unlink(missing_ok=True)
+
+
+def seal(folder: Path) -> None:
+    """Write down the hash of every entry that has none."""
+    with suppress(OSError):  # another process may have removed the folder
+        for entry in folder.glob(f"*{_ENTRY}"):
+            sealed = entry.with_name(entry.name + _SEAL)
+            if not sealed.exists():
+                aside = sealed.with_name(f"{sealed.name}.{os.getpid()}")
+                aside.write_text(hashlib.sha256(entry.read_bytes()).hexdigest())
+                aside.replace(sealed)
+
+
+def _chosen_folder() -> Path | None:
+    """The folder for this JAX on this kind of processor; None where the user wants none."""
+    said = os.environ.get(VARIABLE, "")
+    if said.lower() in ("off", "0", "no", "false"):
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    above = Path(said or f"{home}/optac/compiled").expanduser()
+    kind = hashlib.sha256(f"{platform.machine()} {_processor()}".encode()).hexdigest()[:8]
+    return above / f"jax-{jax.__version__}-{kind}"
+
+
+def _processor() -> str:
+    """The instructions that this processor has, which compiled code may use."""
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+        return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return platform.processor()

@@ -1,0 +1,92 @@
+"""What can be loaded as an agent: a saved one, a training's folder, one of its checkpoints."""
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from optac.agents.training import checkpoint, checkpoints
+from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.sealed_files import corrupt
+from optac.agents.training.store import ResumeWarning
+from optac.errors import InvalidInput, RunFailed
+from optac.plain_files import is_there, read_plain
+
+_STEP: Final = "time/total_timesteps"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A checkpoint, and what an agent needs beside it."""
+
+    found: Checkpoint
+    agent: str
+    """its name, or where its module is"""
+    environment: str | None
+    """the id of the environment it was made for, where that has one"""
+    rows: list[dict[str, Any]]
+    predictions: Mapping[str, Any] | None
+    """the state of the generator that `predict` draws from; None where nothing was predicted yet"""
+
+
+def saved(path: Path) -> Saved:
+    """What is saved at `path`; InvalidInput where nothing is."""
+    run = run_of(path)
+    if run is None:
+        if not path.is_dir() and not checkpoint.is_set_aside(path):
+            raise InvalidInput(f"{path} is neither a saved agent nor a training run: there is no such folder")
+        found = checkpoint.load(path)
+        with checkpoint.read_as_ours(found):
+            meta = found.meta
+            return Saved(found, meta["agent"], _text(meta["env"]), list(meta["rows"]), meta["predictions"])
+    found = _newest(run) if run == path else checkpoint.load(path, checkpoints.pieces_folder(path.parent))
+    with checkpoint.read_as_ours(found):
+        config, rows = found.meta["config"], _rows(run / "metrics.jsonl", int(found.meta["step"]))
+        return Saved(found, config["agent"], _text(config["environment"]), rows, None)
+
+
+def run_of(path: Path) -> Path | None:
+    """The run's folder that `path` is, or whose checkpoint it is."""
+    if (path / "config.json").is_file():
+        return path
+    above = path.parent
+    return above.parent if above.name == "checkpoints" and (above.parent / "config.json").is_file() else None
+
+
+def _newest(run: Path) -> Checkpoint:
+    found, damage = checkpoints.newest_sound(run / "checkpoints")
+    if found is None and damage:
+        raise RunFailed(f"no sound checkpoint is left in {run}. {damage[0]}")
+    if found is None:
+        raise InvalidInput(
+            f"{run} holds no checkpoint of an agent: let a training go to its first; optac.load opens a solve"
+        )
+    for error in damage:
+        then = "its rows are dropped" if found.damaged else "using the one before it"
+        warnings.warn(f"{error}; {then}", ResumeWarning, stacklevel=4)
+    return found
+
+
+def _rows(file: Path, step: int) -> list[dict[str, Any]]:
+    """The rows of a run that its checkpoint of this step knows."""
+    lines = read_plain(file).split(b"\n")[:-1] if is_there(file) else []
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+            if row[_STEP] > step:
+                break
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise corrupt(
+                file, f"line {number} is no row ({error}); remove it and the ones after it"
+            ) from error
+        rows.append(row)
+    return rows
+
+
+def _text(given: Any) -> str | None:
+    if not isinstance(given, str | None):
+        raise ValueError(f"environment {given!r}")
+    return given

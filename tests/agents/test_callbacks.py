@@ -1,0 +1,218 @@
+"""Callbacks are told of every row, evaluation, checkpoint and end, may stop a training, and change nothing else."""
+
+import importlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import probe_environments
+import pytest
+
+import optac
+from optac import numpy_policy
+from optac.cli import main
+from optac.environments import environment_name, make
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.folder import RunFolder
+from optac.runs.training import evaluate, resume, train
+
+ENV = "probe/Drifting-v0"
+TINY = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 40,
+    "eval_every": 60,
+    "eval_episodes": 1,
+    "log_every": 30,
+    "checkpoint_every": 50,
+}
+
+
+class Told(optac.Callback):
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, int]] = []
+
+    def on_start(self, training: Any) -> None:
+        self.calls.append(("start", training.step))
+
+    def on_row(self, training: Any, row: dict[str, Any]) -> None:
+        assert row is training.rows[-1] and row["time/total_timesteps"] == training.step
+        self.calls.append(("row", training.step))
+
+    def on_evaluation(self, training: Any, row: dict[str, Any]) -> None:
+        assert math.isfinite(row["eval/mean_reward"])
+        self.calls.append(("evaluation", training.step))
+
+    def on_checkpoint(self, training: Any) -> None:
+        assert (training.folder / "checkpoints" / f"ckpt_{training.step:012d}").is_dir()
+        self.calls.append(("checkpoint", training.step))
+
+    def on_end(self, training: Any) -> None:
+        self.calls.append(("end", training.step))
+
+
+def trained(out: Path, steps: int = 120, **more: Any) -> Any:
+    return train(ENV, "sac", steps=steps, seed=1, settings=TINY, out=out, **more)
+
+
+def test_a_callback_is_told_of_everything_in_order_and_changes_nothing(tmp_path: Path) -> None:
+    told = Told()
+    with_it, without = trained(tmp_path / "a", callback=told), trained(tmp_path / "b")
+    assert with_it.parameters_sha256 == without.parameters_sha256
+    assert told.calls == [
+        ("start", 0),
+        ("row", 30),
+        ("checkpoint", 50),
+        ("row", 60),
+        ("evaluation", 60),
+        ("row", 90),
+        ("checkpoint", 100),
+        ("row", 120),
+        ("evaluation", 120),
+        ("checkpoint", 120),
+        ("end", 120),
+    ]
+    agent = optac.load(tmp_path / "a")
+    later = Told()
+    agent.learn(60, callback=[later, lambda row: None])
+    assert later.calls == [("start", 120), ("row", 150), ("row", 180), ("evaluation", 180), ("end", 180)]
+
+
+def test_a_run_that_is_stopped_is_finished_says_why_and_goes_on_exactly_when_asked(tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole")
+    words = [word for name, value in TINY.items() for word in ("--set", f"{name}={value}")]
+    asked = ["--steps", "120", "--seed", "1", "--stop-on-reward", "-1000000", "--quiet", "--out"]
+    assert main(["train", ENV, "--agent", "sac", *words, *asked, str(tmp_path / "run")]) == 0
+    status = RunFolder.open(tmp_path / "run").status
+    assert status is not None and status.state == "finished"
+    assert status.why is not None and "at step 60 is at least -1e+06" in status.why
+    assert resume(tmp_path / "run").steps == 60
+    assert resume(tmp_path / "run", steps=120).parameters_sha256 == whole.parameters_sha256
+    assert RunFolder.open(tmp_path / "run").status.why is None
+    never = trained(tmp_path / "never", callback=optac.StopOnReward(1e9))
+    assert never.parameters_sha256 == whole.parameters_sha256
+
+
+def scored(path: Path) -> list[tuple[float, int]]:
+    rows = RunFolder.open(path).rows()
+    return [
+        (row["eval/mean_reward"], row["time/total_timesteps"]) for row in rows if "eval/mean_reward" in row
+    ]
+
+
+def test_the_best_evaluations_policy_is_kept_and_deployed_beside_the_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policies: dict[int, numpy_policy.Policy] = {}
+
+    class Keep(optac.Callback):
+        def on_evaluation(self, training: Any, row: dict[str, Any]) -> None:
+            policies[training.step] = training.policy
+
+    run = tmp_path / "run"
+    trained(run, steps=300, callback=Keep())
+    scores = scored(run)
+    _, step = max(scores, key=lambda pair: pair[0])
+    assert step != 300 and len({score for score, _ in scores}) > 1  # else this test says nothing
+    observations = np.linspace(-2, 2, 50, dtype=np.float32)[:, None]
+    kept = numpy_policy.load(run / "best.npz")
+    assert np.array_equal(kept(observations), policies[step](observations))
+    assert evaluate(run, best=True).steps == step and evaluate(run).steps == 300
+    assert main(["eval", str(run), "--best", "--episodes", "2", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["steps"] == step and said["parameters_sha256"] is None
+    assert main(["export", str(run), str(tmp_path / "best.npz"), "--best", "--quiet"]) == 0
+    assert np.array_equal(numpy_policy.load(tmp_path / "best.npz")(observations), kept(observations))
+
+
+def test_a_resumed_run_keeps_the_best_of_all_its_evaluations(tmp_path: Path) -> None:
+    trained(tmp_path / "whole", steps=300)
+    trained(tmp_path / "run", steps=180)
+    resume(tmp_path / "run", steps=300)
+    assert (tmp_path / "run" / "best.npz").read_bytes() == (tmp_path / "whole" / "best.npz").read_bytes()
+    assert scored(tmp_path / "run") == scored(tmp_path / "whole")
+
+
+def test_a_callback_that_raises_fails_the_run_in_one_line_that_names_it(tmp_path: Path) -> None:
+    class Broken(optac.Callback):
+        def on_checkpoint(self, training: Any) -> None:
+            raise ZeroDivisionError("oh")
+
+    with pytest.raises(RunFailed, match="the callback Broken raised ZeroDivisionError in on_checkpoint: oh"):
+        trained(tmp_path / "run", callback=Broken())
+    assert RunFolder.open(tmp_path / "run").status.state == "failed"
+    agent = optac.SAC(probe_environments.Drifting(), **TINY)
+    with pytest.raises(InvalidInput, match=r"extends optac\.Callback"):
+        agent.learn(10, callback=[Told])
+    with pytest.raises(InvalidInput, match=r"best\.npz has no place"):
+        agent.learn(10, callback=optac.BestCheckpoint())
+    agent.learn(60, callback=optac.BestCheckpoint(tmp_path / "mine.npz"))
+    assert numpy_policy.load(tmp_path / "mine.npz").observation_size == 1
+
+
+MODULE = """
+import csv
+import gymnasium
+import optac
+
+gymnasium.register("mine/Pendulum-v0", "gymnasium.envs.classic_control:PendulumEnv", max_episode_steps=20)
+
+class Csv(optac.Callback):
+    def on_start(self, training):
+        self.file = open(training.folder / "log.csv", "w", newline="")
+    def on_row(self, training, row):
+        csv.writer(self.file).writerow([row["time/total_timesteps"]])
+    def on_end(self, training):
+        self.file.close()
+"""
+
+
+def test_environments_and_callbacks_of_ones_own_are_found_by_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my_rl_code.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    words = [word for name, value in TINY.items() for word in ("--set", f"{name}={value}")]
+    train_it = ["train", "my_rl_code:mine/Pendulum-v0", "--agent", "sac", "--steps", "60", "--quiet", *words]
+    more = ["--env-kwargs", "g=5.0", "--callback", "my_rl_code:Csv", "--out", "run"]
+    assert main([*train_it, *more]) == 2
+    assert "--path" in capsys.readouterr().err
+    assert main([*train_it, *more, "--path", "."]) == 0
+    assert (tmp_path / "run" / "log.csv").read_text().split() == ["30", "60"]
+    config = RunFolder.open(tmp_path / "run").config
+    assert config["environment"] == "my_rl_code:mine/Pendulum-v0 g=5.0"
+    assert optac.load("run")._learner.env.unwrapped.g == 5.0
+
+
+def test_an_environments_arguments_have_one_form_and_reach_it() -> None:
+    assert environment_name("Pendulum-v1  g=9.00 a=[1,2.50]") == "Pendulum-v1 a=[1,2.5] g=9.0"
+    assert environment_name("Pendulum-v1 on=True x=none t=a") == "Pendulum-v1 on=true t=a x=none"
+    assert make("Pendulum-v1 g=3").unwrapped.g == 3
+    assert make("Hopper-v5 healthy_z_range=[0.5,9.0]").unwrapped._healthy_z_range == [0.5, 9.0]
+    for words in ("Pendulum-v1 g", "Pendulum-v1 gg=3", "Pendulum-v1 g=[1"):
+        with pytest.raises(InvalidInput):
+            make(words)
+
+
+def test_watching_says_what_to_install_before_it_looks_at_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("optac.environments.video.find_spec", lambda name: None)
+    assert main(["enjoy", str(tmp_path), "--video", str(tmp_path / "a.mp4")]) == 2
+    assert capsys.readouterr().err.strip().endswith("pip install 'optac[video]'")
+
+
+def test_the_example_logs_every_evaluation_into_a_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
+    monkeypatch.chdir(tmp_path)
+    example = importlib.import_module("log_elsewhere")
+    example.main("rows.sqlite", 1_000)
+    step, reward = capsys.readouterr().out.split()
+    assert step == "1000" and -2_000 < float(reward) < 0
+    assert numpy_policy.load("best.npz").observation_size == 3

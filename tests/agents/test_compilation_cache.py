@@ -1,0 +1,79 @@
+"""What is compiled is kept and used again; nothing that is damaged is, and no result depends on it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optac.agents import sac
+from optac.agents.training import compilation_cache
+from optac.agents.training.compilation_cache import remove_unsound, seal, use_compilation_cache
+from optac.agents.training.compiled import compiled
+from optac.studies.bench import start
+
+SMALL = {"learning_starts": 20, "eval_every": 0, "width": 4, "batch_size": 2}
+
+
+def entries(folder: Path) -> set[str]:
+    return {file.name for file in folder.glob("*-cache")}
+
+
+def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sound", "flipped", "torn", "lost"):
+        (tmp_path / f"{name}-cache").write_bytes(name.encode() * 100)
+    seal(tmp_path)
+    (tmp_path / "unsealed-cache").write_bytes(b"written by a process that was killed")
+    content = bytearray((tmp_path / "flipped-cache").read_bytes())
+    content[50] ^= 1
+    (tmp_path / "flipped-cache").write_bytes(content)
+    (tmp_path / "torn-cache").write_bytes(b"torn")
+    (tmp_path / "lost-cache.sha256").unlink()
+    remove_unsound(tmp_path)
+    assert entries(tmp_path) == {"sound-cache"}
+    (tmp_path / "newer-cache").write_bytes(b"x" * 450)
+    seal(tmp_path)
+    os.utime(tmp_path / "newer-cache", (2e9, 2e9))
+    monkeypatch.setattr(compilation_cache, "MOST_BYTES", 500)
+    remove_unsound(tmp_path)
+    assert entries(tmp_path) == {"newer-cache"}
+
+
+@pytest.mark.parametrize(("said", "expected"), [("off", None), ("OFF", None), ("", "home"), ("mine", "mine")])
+def test_the_user_chooses_the_folder(
+    said: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPTAC_COMPILATION_CACHE", said)
+    monkeypatch.setenv("XDG_CACHE_HOME", "home")
+    folder = compilation_cache._chosen_folder()
+    assert folder is None if expected is None else str(folder).startswith(expected)
+    # These tests give JAX a cache of their own, which stays.
+    assert use_compilation_cache.__wrapped__() is None and not any(tmp_path.iterdir())
+
+
+def test_settings_that_no_formula_reads_cost_no_second_compilation() -> None:
+    one, other = sac.Settings(), sac.Settings(log_every=7, eval_every=0, checkpoint_every=3, step_timeout=1.0)
+    assert compiled(sac.AGENT, one).updates is compiled(sac.AGENT, other).updates
+    assert compiled(sac.AGENT, sac.Settings(width=8)).updates is not compiled(sac.AGENT, one).updates
+
+
+def test_starts_from_an_empty_a_full_and_a_damaged_cache_learn_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[set[str]] = []
+    run = start._cpu_seconds
+
+    def damage_between(words: Any, cache: Path) -> float:
+        seconds = run(words, cache)
+        (folder,) = cache.iterdir()
+        folders.append(entries(folder))
+        for file in folder.glob("jit_updates*-cache"):
+            if len(folders) == 2:  # the second start has used it; the third finds it damaged
+                file.write_bytes(file.read_bytes()[:-1] + b"x")
+        return seconds
+
+    monkeypatch.setattr(start, "_cpu_seconds", damage_between)
+    measured = start.measure(task="optac/Pendulum-v0", agents=["sac"], steps=30, rounds=1, settings=SMALL)
+    assert measured["same_parameters"] == {"sac": True}
+    assert len(folders[0]) >= 2 and folders[0] == folders[1] == folders[2]

@@ -1,0 +1,95 @@
+"""The reference is complete, and the tables of the hand-written pages say the same; links lead somewhere."""
+
+import dataclasses
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import optac
+from optac import registry
+from optac.algorithms.protocol import load_algorithm
+from optac.cli import COMMANDS
+from optac.runs.metrics import SOLVE, TRAINING
+from scripts import reference
+from scripts.page_examples import DOCS, ROOT
+from tests.random_problems import random_problem
+
+TEXTS = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    return reference.pages()
+
+
+def test_every_public_name_has_an_entry_with_a_text(made: dict[str, str]) -> None:
+    for module in reference.MODULES:
+        page = made[f"reference/api/{module}.md"]
+        for name in reference.public_names(module):
+            entry = page.partition(f"{{ #{module}.{name} }}\n")[2].partition("\n## ")[0]
+            assert len(re.sub(r"```.*?```", "", entry, flags=re.S).split()) > 0, (
+                f"{module}.{name} has no text"
+            )
+    names = set(optac.__all__) - {"__version__"}
+    assert names == set(reference.public_names("optac"))
+
+
+def test_every_command_and_option_is_listed(made: dict[str, str]) -> None:
+    page = made["reference/commands.md"]
+    assert re.findall(r"^## optac (\w+)$", page, re.M) == list(COMMANDS)
+    for name, parser in reference.command_parsers().items():
+        section = page.partition(f"## optac {name}\n")[2].partition("\n## ")[0]
+        for action in parser._actions:
+            assert (action.option_strings or [str(action.metavar or action.dest)])[-1] in section
+            assert action.help, f"optac {name}: {action.dest} has no help"
+
+
+def test_every_setting_is_listed_with_its_meaning(made: dict[str, str]) -> None:
+    page = made["reference/settings.md"]
+    for name in registry.ours("algorithm"):
+        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        for field in dataclasses.fields(load_algorithm(name).Settings):
+            line = re.search(rf"^\| `{field.name}` \| (.+?) \|", section, re.M)
+            assert line and line[1].strip(), f"{name}: {field.name}"
+    for agent in registry.ours("agent"):
+        assert "| `batch_size` |" in page.partition(f"\n## {agent}\n")[2].partition("\n## ")[0]
+    assert "—" not in page.partition("\n## opt-ac\n")[2].partition("\n## ")[0]
+
+
+def test_every_metric_that_a_run_writes_is_described(made: dict[str, str]) -> None:
+    written = set()
+    for file in (ROOT / "results").glob("agents/*/metrics.jsonl"):
+        written |= {key for line in file.read_text().splitlines() for key in json.loads(line)}
+    assert written and written == set(TRAINING)
+    for name in registry.ours("algorithm"):
+        history = optac.solve(random_problem(0, horizon=2, states=3), name, episodes=200, seed=0).history
+        assert set().union(*history) <= set(SOLVE), name
+    for key in [*TRAINING, *SOLVE]:
+        assert f"| `{key}` |" in made["reference/metrics.md"]
+
+
+def test_the_page_about_runs_describes_the_same_metrics() -> None:
+    table = (DOCS / "agents" / "runs.md").read_text().partition("## What a row says")[2].partition("\n## ")[0]
+    keys = [key for cell in re.findall(r"^\| ([^|]+) \|", table, re.M)[1:] for key in cell.split(", ")]
+    assert [key.strip() for key in keys] == list(TRAINING)
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_of_the_plain_pages_lead_to_files_and_headings(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    for path, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", text):
+        if re.match(r"\w+:", path):
+            continue
+        target = Path(os.path.normpath(page.parent / path)) if path else page
+        assert target.exists(), f"{page.name} links to {path}"
+        if anchor and target.suffix == ".md":
+            assert anchor in headings(target), f"{page.name} links to {path}#{anchor}"
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors that a forge gives the headings of a page."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found}
