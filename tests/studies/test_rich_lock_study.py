@@ -64,7 +64,7 @@ def test_budgets_give_the_floor_ten_times_and_no_bonus_five_times_what_we_may_ta
     without = [one for one in arguments if one.get("settings", {}).get("alpha") == 0.0]
     assert {one["problem"] for one in without} == {"rich-lock", "rich-sea"} and len(without) == 10
     floors = [one for one in arguments if "learner" in one]
-    assert len(floors) == 3 and all(one["budget"] == cells.FLOOR[one["problem"]] for one in floors)
+    assert len(floors) == 2 and all(one["budget"] == cells.FLOOR[one["problem"]] for one in floors)
 
 
 def test_the_floor_says_what_to_install(monkeypatch) -> None:

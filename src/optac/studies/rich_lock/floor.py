@@ -16,7 +16,7 @@ from optac.runs.json_files import Row
 
 
 def measure_floor(learner: str, problem: str, parameters: Mapping[str, Any], budget: int, seed: int) -> Row:
-    """DQN or PPO with its library's settings for `budget` episodes; its greedy policy's gap, a hundred times."""
+    """A learner of the library, such as DQN, with its own settings for `budget` episodes: its greedy policy's gaps."""
     if find_spec("stable_baselines3") is None:
         raise RunFailed(
             "this cell runs Stable-Baselines3, which is not installed; pip install 'optac[bench]', then run it again"
