@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from optac.array_types import Array, Counts, Visits
 from optac.mdp.sampling import Trajectories
@@ -73,6 +73,20 @@ class TransitionCounts:
         pairs = self.keys // self.shape[1]
         seen = np.bincount(pairs, weights=self.numbers, minlength=int(np.prod(self.shape)))
         return seen.astype(np.int64).reshape(self.shape)
+
+    def mean_following(
+        self, h: int, values: Float[np.ndarray, " state"]
+    ) -> Float[np.ndarray, "state action"]:
+        """Σ_s' N_h(s,a,s') V(s') / N_h(s,a), and 0 where nothing was seen."""
+        _, states, actions = self.shape
+        first, last = np.searchsorted(self.keys, [h * self._step, (h + 1) * self._step])
+        keys = self.keys[first:last] - h * self._step
+        sums = np.bincount(
+            keys // states,
+            weights=self.numbers[first:last] * values[keys % states],
+            minlength=states * actions,
+        )
+        return sums.reshape(states, actions) / np.maximum(self.visits[h], 1)
 
     def dense(self) -> Counts:
         """N_h(s,a,s') as a table, refused where it would not fit."""

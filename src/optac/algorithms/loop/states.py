@@ -11,7 +11,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle
 from optac.array_types import Counts, QValues
 from optac.mdp.policies import uniform_policy
-from optac.mdp.table_size import check_table
+from optac.mdp.values import check_table
 from optac.models import KernelData, LowRankModel, RichData, TransitionData
 from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill
