@@ -77,6 +77,14 @@ def test_the_page_about_runs_describes_the_same_metrics() -> None:
     assert [key.strip() for key in keys] == list(TRAINING)
 
 
+def test_every_page_is_in_the_menu_once(made: dict[str, str]) -> None:
+    menu = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    others = {name for name in menu if name.startswith(("reference/", "repository/"))}
+    assert set(menu) - others == pages and len(set(menu)) == len(menu)
+    assert {name for name in others if name.startswith("reference/")} == set(made)
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_of_the_plain_pages_lead_to_files_and_headings(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)

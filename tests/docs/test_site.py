@@ -1,4 +1,4 @@
-"""The site builds strictly, loads nothing from elsewhere, has every page in its menu and every public name as a target.
+"""The site builds strictly, loads nothing from elsewhere, and has every public name as a target.
 
 Run by `make docs`, which has built it into build/site.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts import reference
-from scripts.page_examples import DOCS, ROOT
+from scripts.page_examples import ROOT
 
 pytestmark = pytest.mark.docs
 
@@ -19,7 +19,14 @@ pytestmark = pytest.mark.docs
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(place)]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--site-dir",
+        str(place),
+    ]  # --quiet would hide warnings
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return place
@@ -40,11 +47,7 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
         assert loads == [], page.name
 
 
-def test_every_page_is_in_the_menu_and_a_tutorial_has_its_notebook(site: Path) -> None:
-    menu = (site / "index.html").read_text()
-    for page in DOCS.rglob("*.md"):
-        uri = page.relative_to(DOCS).with_suffix(".html").as_posix()
-        assert f'href="{uri}"' in menu or uri == "index.html", uri
+def test_a_tutorial_has_its_notebook(site: Path) -> None:
     assert {file.stem for file in (site / "tutorials").glob("*.ipynb")} == {"paper", "own-mdp", "train"}
 
 
