@@ -30,20 +30,11 @@ from optac.errors import InvalidInput, unknown_name
 Bound: TypeAlias = int | float | None
 
 ELSEWHERE: Mapping[str, str] = {
-    "alpha": "initial_temperature",
-    "buffer_size": "replay_capacity",
-    "ent_coef": "initial_temperature",
-    "eval_freq": "eval_every",
-    "gamma": "discount",
-    "hidden_size": "width",
-    "log_interval": "log_every",
-    "lr": "learning_rate",
-    "n_critics": "critics",
-    "n_eval_episodes": "eval_episodes",
-    "net_arch": "width",
-    "policy_delay": "actor_every",
-    "save_freq": "checkpoint_every",
-    "tau": "target_rate",
+    **dict.fromkeys(("alpha", "ent_coef"), "initial_temperature"),
+    **dict.fromkeys(("hidden_size", "net_arch"), "width"),
+    **{"buffer_size": "replay_capacity", "gamma": "discount", "lr": "learning_rate", "n_critics": "critics"},
+    **{"policy_delay": "actor_every", "tau": "target_rate", "n_eval_episodes": "eval_episodes"},
+    **{"eval_freq": "eval_every", "log_interval": "log_every", "save_freq": "checkpoint_every"},
 }
 """What a setting is called in Stable-Baselines3, rl_zoo3 or CleanRL, where that is another name than ours."""
 
@@ -223,6 +214,11 @@ def canonical(value: Any) -> Any:
     if hasattr(value, "item"):  # numpy's scalars
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def shown(value: Any) -> str:
+    """A value as a table shows it: six digits of a number are enough to tell it by."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def digest(determining: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from optac.commands.subcommand import add_everywhere, add_examples, answer, is_q
 from optac.commands.sweep import add_launching, executor_of, watched
 from optac.runs.command_lines import train_command
 from optac.runs.folder import RunFolder
+from optac.settings import shown
 from optac.sweeps.tuning import Trial, Tuned, tune
 from optac.sweeps.tuning_file import read_tuning
 from optac.terminal import show_table
@@ -72,8 +73,5 @@ def show_tuned(found: Tuned) -> None:
 
 
 def _line(trial: Trial, names: list[str]) -> list[str]:
-    values = [
-        f"{trial.settings[n]:.4g}" if isinstance(trial.settings[n], float) else str(trial.settings[n])
-        for n in names
-    ]
+    values = [shown(trial.settings[name]) for name in names]
     return [str(trial.number), *values, f"{trial.score:.6g}", trial.state]

@@ -8,6 +8,7 @@ from optac.report.recorded_runs import TrainingRun, finite
 from optac.report.reference import UNTOLD, Reference
 from optac.report.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
 from optac.report.tables import gathered
+from optac.settings import shown
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ def _name_and_label(
         }
     elif run.preset != "default":
         changed = {"preset": run.preset, **changed}
-    name = " · ".join([reference.name(run.agent), *(f"{name}={value}" for name, value in changed.items())])
+    name = " · ".join(
+        [reference.name(run.agent), *(f"{name}={shown(value)}" for name, value in changed.items())]
+    )
     others = any(rival.steps != run.steps for rival in rivals)
     return name, f"{name} · {run.steps:,} steps" if others else name

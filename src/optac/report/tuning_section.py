@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from optac.errors import RunFailed
 from optac.report.colours import Look
@@ -16,6 +16,7 @@ from optac.report.panels import Panel, Series
 from optac.report.recorded_runs import finite
 from optac.report.statistics import Band
 from optac.runs.json_files import Row, read_json_object
+from optac.settings import shown
 
 TUNE_FILE: Final = "tune.json"
 
@@ -91,7 +92,7 @@ def _trials(tuning: RecordedTuning) -> Markup:
     lines = [
         [
             str(one["number"]),
-            *(_value(one["settings"].get(name)) for name in names),
+            *(shown(one["settings"].get(name)) for name in names),
             "—" if finite(one.get("score")) is None else number(float(one["score"])),
             str(one.get("state")),
             str(one.get("why") or ""),
@@ -102,7 +103,3 @@ def _trials(tuning: RecordedTuning) -> Markup:
     return table(
         head, lines, caption=f"{tuning.name}: every trial. A pruned one’s return is of its last evaluation."
     )
-
-
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

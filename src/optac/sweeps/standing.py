@@ -16,6 +16,7 @@ from optac.runs.folder import RunFolder, State
 from optac.runs.json_files import Row, parsed_row, read_json_object
 from optac.runs.kinds import TRAIN, Kind, kind_of
 from optac.runs.lease import holder, newest_attempt
+from optac.settings import shown
 
 SWEEP_FILE: Final = "sweep.json"
 _TAIL_BYTES: Final = 32_768
@@ -42,7 +43,7 @@ class RunStanding:
 
     def choice(self, name: str) -> str:
         """What was chosen for it, or what its preset says."""
-        return self.choices.get(name) or str(self.settings.get(name, ""))
+        return self.choices.get(name) or shown(self.settings.get(name, ""))
 
     @property
     def left(self) -> int:
@@ -138,7 +139,7 @@ def choices_of(config: Row) -> dict[str, str]:
         chosen |= {name: config[name] for name in ("iterations", "episodes") if config.get(name) is not None}
     if preset not in (None, usual):
         chosen["preset"] = preset
-    return {name: str(value) for name, value in {**chosen, **settings, "seed": config.get("seed")}.items()}
+    return {name: shown(value) for name, value in {**chosen, **settings, "seed": config.get("seed")}.items()}
 
 
 def _table(value: object) -> Row:
