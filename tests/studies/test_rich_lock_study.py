@@ -71,3 +71,9 @@ def test_the_floor_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr(floor, "find_spec", lambda name: None)
     with pytest.raises(RunFailed, match="optac\\[bench\\]"):
         floor.measure_floor("DQN", "rich-lock", {}, 10, 0)
+
+
+def test_committed_rows_are_of_cells_that_there_are() -> None:
+    file = Path(__file__).parents[2] / "results" / "rich-lock" / "metrics.jsonl"
+    rows = [json.loads(line)["cell"] for line in file.read_text().splitlines()]
+    assert len(set(rows)) == len(rows) and set(rows) <= {cell.id for cell in cells.cells()}

@@ -23,7 +23,7 @@ SEEDS = 5
 BUDGETS: Mapping[int, int] = {6: 2_000, 12: 4_000, 25: 10_000, 50: 30_000, 100: 80_000}
 """horizon → episodes"""
 SEA = 3_000
-FLOOR: Mapping[str, int] = {"rich-lock": 25_000, "rich-sea": 20_000}
+FLOOR: Mapping[str, int] = {"rich-lock": 25_000, "rich-sea": 30_000}
 """episodes of the floor, at least ten times our own median"""
 EARLY, LATE, WINDOW = 200, 2_000, 100
 """iterations around which the cost of one is measured, and how many of them"""
@@ -83,7 +83,7 @@ def _sweeps() -> Iterator[Cell]:
 def _sea() -> Iterator[Cell]:
     yield from _runs("sea", {}, SEA, "rich-sea")
     yield from _runs("sea, true features", {}, 2 * SEA, "rich-sea", algorithm="lsvi-ucb")
-    yield from _runs("sea, no bonus", {}, 3 * SEA, "rich-sea", settings={"alpha": 0.0})
+    yield from _runs("sea, no bonus", {}, 5 * SEA, "rich-sea", settings={"alpha": 0.0})
 
 
 def _long() -> Iterator[Cell]:
