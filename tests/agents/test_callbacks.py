@@ -124,9 +124,24 @@ def test_the_best_evaluations_policy_is_kept_and_deployed_beside_the_last(
     assert evaluate(run, best=True).steps == step and evaluate(run).steps == 300
     assert main(["eval", str(run), "--best", "--episodes", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["steps"] == step and said["parameters_sha256"] is None
+    assert said["steps"] == step and said["parameters_sha256"] is said["exact"] is None
     assert main(["export", str(run), str(tmp_path / "best.npz"), "--best", "--quiet"]) == 0
     assert np.array_equal(numpy_policy.load(tmp_path / "best.npz")(observations), kept(observations))
+
+
+def test_a_changed_configuration_is_refused_for_the_best_policy_too(tmp_path: Path) -> None:
+    trained(tmp_path / "run", steps=100)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    (tmp_path / "run" / "config.json").write_text(json.dumps({**config, "environment": "Pendulum-v1"}))
+    with pytest.raises(RunFailed, match="says environment='Pendulum-v1', but the run was saved with"):
+        evaluate(tmp_path / "run", best=True)
+
+
+def test_one_best_checkpoint_watches_two_runs_each_in_its_own_folder(tmp_path: Path) -> None:
+    keeper = optac.BestCheckpoint()
+    for name in ("one", "two"):
+        trained(tmp_path / name, steps=100, callback=keeper)
+        assert keeper._written == tmp_path / name / "best.npz"
 
 
 def test_a_resumed_run_keeps_the_best_of_all_its_evaluations(tmp_path: Path) -> None:
@@ -191,6 +206,8 @@ def test_environments_and_callbacks_of_ones_own_are_found_by_path(
 def test_an_environments_arguments_have_one_form_and_reach_it() -> None:
     assert environment_name("Pendulum-v1  g=9.00 a=[1,2.50]") == "Pendulum-v1 a=[1,2.5] g=9.0"
     assert environment_name("Pendulum-v1 on=True x=none t=a") == "Pendulum-v1 on=true t=a x=none"
+    words = 'Pendulum-v1 a=[null,"annulled"]'
+    assert environment_name(words) == words
     assert make("Pendulum-v1 g=3").unwrapped.g == 3
     assert make("Hopper-v5 healthy_z_range=[0.5,9.0]").unwrapped._healthy_z_range == [0.5, 9.0]
     for words in ("Pendulum-v1 g", "Pendulum-v1 gg=3", "Pendulum-v1 g=[1"):

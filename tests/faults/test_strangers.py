@@ -124,6 +124,14 @@ def test_a_worker_imports_nothing_from_the_working_folder(
     assert not (tmp_path / "ran").exists()
 
 
+def test_the_module_as_a_command_imports_nothing_from_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "difflib.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "optac", "list"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "opt-ac" in done.stdout and not (tmp_path / "ran").exists()
+
+
 STUDY = """
 import sys
 from pathlib import Path

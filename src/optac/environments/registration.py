@@ -104,13 +104,13 @@ def make(words: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 def _parted(words: str) -> tuple[str, dict[str, Any]]:
     """The id, and the arguments that follow it."""
     name, *given = words.split() or [""]
-    kwargs = assignments(given, "argument of an environment")
+    kwargs = assignments(given, "parameter of an environment")
     return name, {key: _value(value) for key, value in kwargs.items()}
 
 
 def _text(value: Any) -> str:
     """The one way to write a value that is not text."""
-    return json.dumps(value, separators=(",", ":")).replace("null", "none")
+    return "none" if value is None else json.dumps(value, separators=(",", ":"))
 
 
 def _value(text: str) -> Any:

@@ -24,6 +24,8 @@ Frame = UInt8[np.ndarray, "height width channel"]
 Act = Callable[[Any], Any]
 
 _MOST_FRAMES_PER_SECOND = 30
+_MOST_STEPS = 10_000
+"""after which an episode without a time limit is cut off"""
 _DEBIAN_PACKAGES = {"egl": "libegl1 libegl-mesa0 libgl1-mesa-dri", "osmesa": "libosmesa6"}
 
 
@@ -85,13 +87,14 @@ class _Episode:
 
     def __iter__(self) -> Iterator[Frame]:
         observation, _ = self.env.reset(seed=self.seed)
+        limit = (self.env.spec.max_episode_steps if self.env.spec else None) or _MOST_STEPS
         ended = False
         yield self._frame()
         while not ended:
             observation, reward, terminated, truncated, _ = self.env.step(self.act(observation))
-            ended = terminated or truncated
             self.total += float(reward)
             self.steps += 1
+            ended = terminated or truncated or self.steps >= limit
             if self.steps % self.stride == 0 or ended:
                 yield self._frame()
 

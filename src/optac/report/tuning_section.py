@@ -19,6 +19,7 @@ from optac.runs.json_files import Row, read_json_object
 from optac.settings import shown
 
 TUNE_FILE: Final = "tune.json"
+MOST_TRIALS: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,19 @@ def recorded_tunings(folders: Sequence[Path], notes: list[str]) -> Iterator[Reco
                 {**one, "number": int(one["number"]), "settings": dict(one["settings"])}
                 for one in said["trials"]
             )
+            if any(one["number"] not in range(MOST_TRIALS) for one in trials):
+                raise ValueError("a trial has an impossible number")
             shares = {str(name): float(share) for name, share in said["importances"].items()}
             yield RecordedTuning(str(said["name"]), trials, shares)
-        except (RunFailed, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (
+            RunFailed,
+            OSError,
+            KeyError,
+            TypeError,
+            ArithmeticError,
+            ValueError,
+            AttributeError,
+        ) as error:
             notes.append(f"left out: {file} is damaged: {type(error).__name__} {error}")
 
 

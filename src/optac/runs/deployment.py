@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from optac import registry
 from optac.environments.video import check_recording, record
 from optac.runs.training import OpenPolicy, open_policy
 
@@ -32,7 +33,8 @@ def film(
     """Play one episode with a run's deterministic policy and write it to `file`, an mp4."""
     check_recording(file)
     opened = open_policy(run, on_notice, trust=trust, best=best)
-    made = record(opened.config["environment"], opened.policy, file, seed=seed)
+    with registry.named_by(opened.folder.config_path, trust=trust):
+        made = record(opened.config["environment"], opened.policy, file, seed=seed)
     return _about(opened) | asdict(made) | {"file": str(made.file)}
 
 

@@ -116,14 +116,16 @@ def evaluate(
     opened = open_policy(path, on_notice, trust=trust, best=best)
     config = opened.config
     # Training evaluates at places 1 … steps, so the ones after these are fresh.
-    played = play(
-        opened.policy,
-        lambda: make(config["environment"]),
-        episodes=episodes,
-        seed=config["seed"],
-        place=config["steps"] + 1 + seed,
-        max_steps=config["settings"].get("eval_max_steps"),
-    )
+    with registry.named_by(opened.folder.config_path, trust=trust):
+        played = play(
+            opened.policy,
+            lambda: make(config["environment"]),
+            episodes=episodes,
+            seed=config["seed"],
+            place=config["steps"] + 1 + seed,
+            step_timeout=config["settings"].get("step_timeout", 0.0),
+            max_steps=config["settings"].get("eval_max_steps"),
+        )
     return TrainingResult(
         agent=config["agent"],
         environment=config["environment"],
@@ -134,7 +136,7 @@ def evaluate(
         episodes=episodes,
         parameters_sha256=opened.parameters_sha256,
         steps_per_second=None,
-        exact=True,
+        exact=opened.exact,
         folder=str(opened.folder.path),
     )
 
@@ -149,6 +151,8 @@ class OpenPolicy:
     step: int
     parameters_sha256: str | None
     """a hash of all that was trained; None of the best policy, of which the policy alone is kept"""
+    exact: bool | None
+    """whether the run is, to the bit, one that was never stopped; None of the best policy"""
 
 
 def open_policy(
@@ -157,10 +161,10 @@ def open_policy(
     """A run's policy at its newest sound checkpoint or its best evaluation; nothing in the folder is touched."""
     folder = RunFolder.open(path)
     config = TRAIN.config_of(folder)
-    if best:
-        return _best_policy(folder, config)
     found = _newest(folder, on_notice, replay=False)
     refuse_another(folder, config, found)
+    if best:
+        return _best_policy(folder, config)
     if found is None:
         raise RunFailed(
             f"{folder.path} has not saved a checkpoint yet; let it train to its first, or `optac resume` it where it "
@@ -168,7 +172,9 @@ def open_policy(
         )
     with registry.named_by(folder.config_path, trust=trust):
         learner = _learner(config, found)
-    return OpenPolicy(folder, config, learner.policy, learner.step, snapshot.parameters_sha256(learner))
+    exact = bool(found.meta.get("exact", True))
+    digest = snapshot.parameters_sha256(learner)
+    return OpenPolicy(folder, config, learner.policy, learner.step, digest, exact)
 
 
 def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
@@ -177,10 +183,9 @@ def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
         raise RunFailed(
             f"{folder.path} has no {BEST}: no evaluation was made yet (eval_every), or by an optac that kept none"
         )
-    best = max(
-        scored, key=lambda row: row[SCORE]
-    )  # the first of several that are equal, as the file was written
-    return OpenPolicy(folder, config, load_policy(folder.path / BEST), best[TRAIN.reached], None)
+    # The first of several that are equal, as the file was written.
+    best = max(scored, key=lambda row: row[SCORE])
+    return OpenPolicy(folder, config, load_policy(folder.path / BEST), best[TRAIN.reached], None, None)
 
 
 def _end_of(folder: RunFolder, config: Mapping[str, Any]) -> Any:

@@ -17,7 +17,7 @@ class TrainingResult:
     episodes: int
     parameters_sha256: str | None
     steps_per_second: float | None
-    exact: bool
+    exact: bool | None
     folder: str
 
     def summary(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A comparison as Python and the command have it: its rows, and the table and the figure made of them."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from optac.errors import InvalidInput
 from optac.figures import Picture
 from optac.mdp.exact_problem import ExactProblem
 from optac.notebook import card
@@ -104,7 +106,7 @@ def compare(
         if isinstance(problem, ExactProblem):
             name, title = f"{folder}-problem.npz", repr(problem)[1:-1]
             folder.parent.mkdir(parents=True, exist_ok=True)
-            problem.save(name)
+            _save_beside(problem, Path(name), Path(temporary) / "problem.npz")
         chosen = prepared_comparison(
             name,
             algorithms=algorithms,
@@ -116,6 +118,15 @@ def compare(
         )
         with progress("compare", len(chosen.solves) * chosen.seeds, quiet=False, lines=False) as advance:
             return compared(chosen, folder, jobs=jobs, on_cell=advance, title=title)[0]
+
+
+def _save_beside(problem: ExactProblem, file: Path, aside: Path) -> None:
+    """Write the problem to `file`, or leave it where it is there already; another problem there is refused."""
+    problem.save(aside)
+    if not file.exists():
+        shutil.copyfile(aside, file)
+    elif file.read_bytes() != aside.read_bytes():
+        raise InvalidInput(f"{file} holds another problem; give the comparison another out=")
 
 
 def compared(

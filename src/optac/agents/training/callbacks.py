@@ -99,15 +99,16 @@ class BestCheckpoint(Callback):
     def __init__(self, file: Path | str | None = None) -> None:
         self.file = None if file is None else Path(file)
         self.best = -math.inf
+        self._written: Path | None = None
 
     def on_start(self, training: Training) -> None:
-        self.file = training.place(self.file, BEST)
+        self._written = training.place(self.file, BEST)
         self.best = best_score(training.rows)
 
     def on_evaluation(self, training: Training, row: Row) -> None:
         if row[SCORE] > self.best:
-            assert self.file is not None
-            training.policy.save(self.file)
+            assert self._written is not None
+            training.policy.save(self._written)
             self.best = row[SCORE]
 
 
