@@ -122,12 +122,19 @@ def test_the_page_has_the_history_the_importances_and_every_trial(whole: Tuned) 
     for name, share in whole.importances.items():
         assert f"{name}</th><td>{share:.0%}</td>" in section
     (whole.path / "tune.json").rename(whole.path / "kept.json")
-    (whole.path / "tune.json").write_text('{"trials": [{}]}')
-    assert any("tune.json is damaged" in note for note in write_report([whole.path], out).notes)
+    kept = (whole.path / "kept.json").read_text()
+    for damaged in (
+        '{"trials": [{}]}',
+        kept.replace('"number": 0', '"number": Infinity'),
+        kept.replace('"number": 0', f'"number": {10**400}'),
+    ):
+        assert damaged != kept
+        (whole.path / "tune.json").write_text(damaged)
+        assert any("tune.json is damaged" in note for note in write_report([whole.path], out).notes)
     (whole.path / "kept.json").rename(whole.path / "tune.json")
 
 
-def test_more_trials_continue_a_search_and_another_search_is_refused(whole: Tuned) -> None:
+def test_a_finished_search_is_left_alone_and_another_search_is_refused(whole: Tuned) -> None:
     with pytest.raises(InvalidInput, match="holds another search"):
         tune(tuning_of("search", given(seed=1)), whole.path, Here)
     again = tune(tuning_of("search", given()), whole.path, lambda: Here(0))
