@@ -17,7 +17,7 @@ class TabularMDP(LowRankMDP):
     """A problem from P(s'|s,a) and r(s,a): one table for every step, or one for each.
 
     Its factors lie on the simplex, so that each is a latent: over the next states that can be reached, or over the
-    distinct rows of P, whichever are fewer. They multiply to P exactly.
+    distinct rows of P, whichever are fewer. They multiply to P; rows that agree in 12 digits count as one.
     """
 
     def __init__(

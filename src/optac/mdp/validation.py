@@ -59,7 +59,7 @@ def check_rewards(rewards: Rewards) -> None:
         index = _first(outside)
         raise InvalidProblem(
             f"rewards must lie in [0, 1]; at (h, s, a) = {_spell(index)} it is {rewards[index]:g}. "
-            "Map them affinely into [0, 1] first"
+            "rescale=True maps them there (TabularMDP), or map them affinely first"
         )
 
 
