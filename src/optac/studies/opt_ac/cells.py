@@ -57,7 +57,7 @@ def planned_runs() -> Iterator[StudyRun]:
         simplex = {"states": 30, "actions": 4, "horizon": 5, "rank": 3, "seed": instance}
         yield from (StudyRun("solved", "random-simplex", simplex, s, 6_000, fraction) for s in range(3))
     yield from (StudyRun("solved", lock, {"horizon": 100, "actions": 10}, s, 100_000, 0.05) for s in range(3))
-    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 60_000, fraction) for s in range(3))
+    yield from (StudyRun("solved", "FrozenLake-v1", {"horizon": 20}, s, 100_000, fraction) for s in range(3))
     for s in range(CERTIFIED):
         bandit = {"horizon": 2, "rank": 8, "actions": 4, "seed": s}
         yield StudyRun("certificate", "lower-bound", bandit, s, 2_000, 0.05)
