@@ -1,4 +1,6 @@
-"""DQN or PPO of Stable-Baselines3 on a problem with rich observations, with the library's own settings.
+"""DQN or PPO of Stable-Baselines3 on a problem with rich observations.
+
+The settings are the library's own, but that DQN explores during half of its steps (`exploration_fraction=0.5`).
 
 Run as a script by an interpreter that has it and optac, with {learner, problem, parameters, episodes, seed} in JSON.
 Observations are scaled to unit variance by one number. A hundred times in a run the greedy policy is valued exactly, as
