@@ -167,7 +167,12 @@ def test_unknown_environment_names_the_nearest():
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("HalfCheetah-v55", "v5"), ("no_such_module:Ant-v0", "no_such_module"), ("a b", "Malformed")],
+    [
+        ("HalfCheetah-v55", "v5"),
+        ("no_such_module:Ant-v0", "no_such_module"),
+        ("a b", "'b' is not a parameter"),
+        ("a!b", "Malformed"),
+    ],
 )
 def test_an_environment_that_cannot_be_made_says_why(name, says):
     with pytest.raises(InvalidInput, match=says):

@@ -20,6 +20,7 @@ import pytest
 
 import optac
 from optac.agents.training import checkpoint, checkpoints, replay_pieces, sealed_files
+from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
@@ -209,7 +210,7 @@ def test_a_disk_that_fills_while_saving_ends_the_run_and_loses_nothing(
     def fill(path: Path) -> None:
         nonlocal calls
         calls += 1
-        if calls > 12:
+        if calls > 6:
             raise OSError(28, "No space left on device")
         flush(path)
 
@@ -334,9 +335,9 @@ def test_a_well_hashed_checkpoint_of_foreign_content_is_corrupt(
     (newest, *_) = checkpoints.listed(folder.checkpoints)
     found = checkpoint.load(newest, checkpoints.pieces_folder(folder.checkpoints))
     checkpoint.save(newest, found.arrays(), {**found.meta, **forged} if forged else {}, found.pieces)
-    with pytest.raises(checkpoint.CheckpointCorrupt, match=r"corrupt.*meta\.json"):
+    with pytest.raises(CheckpointCorrupt, match=r"corrupt.*meta\.json"):
         resume(tmp_path / "run")
-    with pytest.raises(checkpoint.CheckpointCorrupt, match=r"corrupt.*meta\.json"):
+    with pytest.raises(CheckpointCorrupt, match=r"corrupt.*meta\.json"):
         evaluate(tmp_path / "run")
 
 

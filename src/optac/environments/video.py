@@ -49,12 +49,13 @@ def record(name: str, act: Act, file: Path, *, seed: int = 0) -> Recording:
 
     At most 30 frames per second are drawn, in the environment's own time. The file appears whole or not at all.
     """
-    check_recording(file)
+    _check_file(file)
     env = _drawing_environment(name)
     rate = float(env.metadata.get("render_fps", _MOST_FRAMES_PER_SECOND))
     stride = math.ceil(rate / _MOST_FRAMES_PER_SECOND)
     episode = _Episode(env, act, seed, stride)
     try:
+        check_recording(file)
         frames = _write(file, iter(episode), rate / stride)
     finally:
         env.close()
@@ -104,15 +105,19 @@ class _Episode:
 
 def check_recording(file: Path) -> None:
     """InvalidInput where `file` cannot be written as a video, or what writes one is not installed."""
-    if file.suffix != ".mp4":
-        raise InvalidInput(f"a video is written to a file that ends in .mp4, not {str(file)!r}.")
-    if not file.parent.is_dir():
-        raise InvalidInput(f"the folder {str(file.parent)!r} for the video does not exist; make it first.")
+    _check_file(file)
     missing = [name for name in ("imageio_ffmpeg", "pygame") if find_spec(name) is None]
     if missing:
         raise MissingExtra(
             f"a video needs {' and '.join(missing)}, which is not installed; pip install 'optac[video]'"
         )
+
+
+def _check_file(file: Path) -> None:
+    if file.suffix != ".mp4":
+        raise InvalidInput(f"a video is written to a file that ends in .mp4, not {str(file)!r}.")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"the folder {str(file.parent)!r} for the video does not exist; make it first.")
 
 
 def _drawing_environment(name: str) -> gymnasium.Env[Any, Any]:
