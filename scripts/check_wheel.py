@@ -49,7 +49,7 @@ def _found(pattern: str, file: Path) -> str:
 
 
 def _is_part(path: Path) -> bool:
-    return path.suffix in (".py", ".html", ".js", ".typed") or path.name == "py.typed"
+    return path.suffix in (".py", ".html", ".js", ".typed")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Every example of the documentation runs: the Python of a page in one session, its commands in between, in order.
 
-The tutorials run with the default tests, the rest with `make docs`. docs/examples.toml says what is shortened.
+Two tutorials run with the default tests, the rest with `make docs`. docs/examples.toml says what is shortened or left
+out.
 """
 
 import shlex

@@ -2,8 +2,8 @@
 
 JAX's persistent cache, in the user's cache folder, apart for every version of JAX and kind of processor. The variable
 OPTAC_COMPILATION_CACHE names another folder, or says `off`; a cache that the user has given JAX is left as it is. An
-entry is used only with the hash it was sealed with when its process ended: a damaged or torn one is removed and
-compiled again.
+entry is sealed with its hash when a process ends, and checked when one starts: a damaged or torn one is removed and
+compiled again. What another process writes in between is not checked.
 """
 
 import atexit
