@@ -15,7 +15,7 @@ from optac.sweeps.cells import Cell
 from optac.sweeps.measuring import measured
 
 CAP = 20_000
-SEEDS = 3
+SEEDS = {"S": 10, "own": 3, "d": 5, "A": 5, "ablation": 10}
 OBSERVATIONS = (5, 20, 50, 200, 1000)
 ALPHAS = (0.02, 0.1, 0.3)
 OWN_PROBLEM = "optac.studies.rank.own_problems:own_problem"
@@ -143,11 +143,9 @@ def cells() -> list[Cell]:
 
 def planned_runs() -> Iterator[RankRun]:
     yield from _choices(seed=0)
-    for seed in range(SEEDS):
-        yield from _against_states(seed)
-        yield from _own(seed)
-        yield from _against_rank_and_actions(seed)
-        yield from _ablations(seed)
+    for seed in range(max(SEEDS.values())):
+        runs = (_against_states(seed), _own(seed), _against_rank_and_actions(seed), _ablations(seed))
+        yield from (run for part in runs for run in part if seed < SEEDS[run.part])
 
 
 def _choices(seed: int) -> Iterator[RankRun]:
