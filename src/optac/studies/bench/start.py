@@ -2,6 +2,7 @@
 
 The same short training from an empty cache of compiled code, again from the cache, with another `log_every`, and
 `optac eval` of what it left. All but the first start read the cache; each ends a few updates after its random start.
+Beside them stands how many processes wanted a core on average when it began: CPU seconds grow a little on a shared one.
 """
 
 import os
@@ -42,6 +43,7 @@ def measure(
     quiet: bool = True,
 ) -> dict[str, Any]:
     """CPU seconds of each start in each round, and whether all ended with the same parameters."""
+    load = os.getloadavg()[0]
     seconds: dict[str, dict[str, list[float]]] = {agent: {name: [] for name in AIMS} for agent in agents}
     hashes: dict[str, set[str]] = {agent: set() for agent in agents}
     words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
@@ -67,6 +69,7 @@ def measure(
         "bench": "start",
         "task": {"environment": task, "steps": steps, "settings": dict(settings)},
         **provenance("optac bench start"),
+        "load_average": load,
         "cpu_seconds": seconds,
         "same_parameters": {agent: len(found) == 1 for agent, found in hashes.items()},
     }
@@ -98,5 +101,6 @@ def show(measured: dict[str, Any]) -> None:
             for name, used in seconds.items()
         ]
         rows.append(["same parameters", "yes" if measured["same_parameters"][agent] else "no"])
-        title = f"{agent} in {task['environment']}, {task['steps']} steps"
+        load = f"{measured['load_average']:.1f} processes at work beside it"
+        title = f"{agent} in {task['environment']}, {task['steps']} steps; {load}"
         show_table(title, ["", "CPU seconds (median, least–most)"], rows)
