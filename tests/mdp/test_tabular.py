@@ -125,6 +125,16 @@ def test_tables_survive_their_file_to_the_bit(steps: int | None, tmp_path: Path)
             assert np.array_equal(getattr(again, name), getattr(problem, name)), name
 
 
+def test_a_file_keeps_the_problems_name_and_parameters_or_gives_it_its_own(tmp_path: Path) -> None:
+    P, r = tables(5)
+    for problem in (TabularMDP(P, r, 3, name="machine"), make_problem("random-simplex", seed=3)):
+        problem.save(tmp_path / "mine.npz")
+        again = make_problem(tmp_path / "mine.npz")
+        assert repr(again) == repr(problem) and again.parameters == problem.parameters
+    TabularMDP(P, r, 3).save(tmp_path / "mine.npz")
+    assert make_problem(tmp_path / "mine.npz").name == str(tmp_path / "mine.npz")
+
+
 def test_a_file_written_by_numpy_is_a_problem_of_the_command_too(tmp_path: Path) -> None:
     P, r = tables(6)
     np.savez(tmp_path / "mine.npz", P=P, r=r, horizon=3)

@@ -28,6 +28,9 @@ _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 
+UNNAMED = ("arrays", "tables")
+"""what a problem is called that nobody gave a name; the name of its file says more"""
+
 Problem: TypeAlias = LowRankMDP | SmoothWalk | RichProblem
 
 
@@ -89,9 +92,12 @@ def load_problem(path: str | Path, *, trust: bool = False) -> Any:
             raise InvalidProblem(f"{path}: {name} must be a single value; it has shape {array.shape}")
         return array.item()
 
+    parameters = _parameters(path, one("parameters", "{}"))
     if "family" in arrays:
         with registry.named_by(path, trust=trust):
-            return make_problem(str(one("family", "")), **_parameters(path, one("parameters", "")))
+            return make_problem(str(one("family", "")), **parameters)
+    name = str(one("name", str(path)))
+    known = {"name": str(path) if name in UNNAMED else name, "parameters": parameters}
     own = ("P", "r") if "P" in arrays else ("phi", "mu", "rewards")
     missing = set(own) - set(arrays)
     if missing:
@@ -102,7 +108,7 @@ def load_problem(path: str | Path, *, trust: bool = False) -> Any:
     horizon = read("horizon", one("horizon", None), int | None, least=1)
     if "P" in arrays:
         rescale = read("rescale", one("rescale", False), bool)
-        return TabularMDP(arrays["P"], arrays["r"], horizon, initial, rescale=rescale, name=str(path))
+        return TabularMDP(arrays["P"], arrays["r"], horizon, initial, rescale=rescale, **known)
 
     def steps(name: str) -> np.ndarray:
         """An array of the file; what every step shares is there once."""
@@ -115,7 +121,7 @@ def load_problem(path: str | Path, *, trust: bool = False) -> Any:
         steps("mu"),
         steps("rewards"),
         initial,
-        name=str(path),
+        **known,
         reward_scale=read("reward_scale", one("reward_scale", 1.0), float),
         reward_offset=read("reward_offset", one("reward_offset", 0.0), float),
         features=arrays.get("features"),

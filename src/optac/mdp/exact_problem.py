@@ -149,16 +149,17 @@ class ExactProblem:
         return card(repr(self)[1:-1], facts, self.plot())
 
     def arrays(self) -> dict[str, Any]:
-        """The contents of this problem's file: the family and the parameters that make it again."""
+        """The contents of this problem's file beside its name and parameters: the family they make it again with."""
         if not self.parameters:
             raise InvalidInput(f"{self!r} has no parameters to be made again by; make it with make_problem")
-        return {"family": self.name, "parameters": json.dumps(self.parameters)}
+        return {"family": self.name}
 
     def save(self, path: str | Path) -> None:
         """Write the problem to an .npz of plain arrays, which `load`, `make_problem` and the command read."""
         if Path(path).suffix != ".npz":
             raise InvalidInput(f"a problem is saved to a file that ends in .npz, not {str(path)!r}")
-        np.savez_compressed(path, allow_pickle=False, **self.arrays())
+        said = {"name": self.name, "parameters": json.dumps(self.parameters, default=str)}
+        np.savez_compressed(path, allow_pickle=False, **said, **self.arrays())
 
     @classmethod
     def load(cls: type[Loaded], path: str | Path, *, trust: bool = False) -> Loaded:

@@ -14,6 +14,7 @@ from optac.mdp.values import check_table
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 from optac.models.transition_counts import TransitionCounts, dense_counts
+from optac.settings import read
 
 FLOOR = 1e-300
 TIE = 1e-9
@@ -135,7 +136,8 @@ class FiniteClass:
 
 def decoy_class(problem: LowRankMDP, candidates: int) -> FiniteClass:
     """The class that the name "finite" stands for: the truth among decoys, drawn from the problem's own seed."""
-    return truth_among_decoys(problem.phi, problem.mu, candidates, int(problem.parameters.get("seed", 0)))
+    seed = read("seed", problem.parameters.get("seed", 0), int, least=0)
+    return truth_among_decoys(problem.phi, problem.mu, candidates, seed)
 
 
 def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
