@@ -17,6 +17,7 @@ from optac.runs.json_files import read_tree, write_tree
 from optac.runs.solving import KEPT_CLASSES, SolveConfig, prepared_solve, run_solve
 from optac.runs.training import train
 
+RESULTS = Path(__file__).parents[2] / "results"
 LOCK = {"horizon": 3, "actions": 2}
 SOLVES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("combination-lock", LOCK, "opt-ac", {}),
@@ -135,12 +136,24 @@ def test_a_checkpoint_is_loaded_and_another_agents_refused_by_its_name(tmp_path:
 
 
 def test_what_cannot_be_loaded_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InvalidInput, match="neither a saved agent nor a training run"):
-        optac.load(tmp_path / "nowhere")
+    allowed = "What can be loaded is a training's folder, one of its checkpoints, and what agent.save wrote"
+    (tmp_path / "a.txt").write_text("no agent")
+    (tmp_path / "empty").mkdir()
+    for name, said in {"nowhere": "does not exist", "a.txt": "is a file", "empty": "holds no agent"}.items():
+        for load in (optac.load, optac.SAC.load):
+            with pytest.raises(InvalidInput, match=f"{name} {said}. {allowed}"):
+                load(tmp_path / name)
+    for path, said in {
+        "agents": "holds 12 runs, none itself; name one, such as .*agents/crffsac-HalfCheetah-s0",
+        "rank": "was made by `optac reproduce` and holds no agent",
+        "lock-8-5/control": "was made by `optac compare` and holds no agent",
+    }.items():
+        with pytest.raises(InvalidInput, match=f"{said}. {allowed}"):
+            optac.load(RESULTS / path)
     train(ENV, "sac", steps=10, settings={**TINY, "eval_every": 0}, out=tmp_path / "run")
     for path in (tmp_path / "run" / "checkpoints").glob("ckpt*"):
         path.rename(tmp_path / path.name)
-    with pytest.raises(InvalidInput, match="holds no checkpoint of an agent"):
+    with pytest.raises(InvalidInput, match="has no checkpoint yet; let the training go to its first"):
         optac.load(tmp_path / "run")
     assert (
         main(["solve", "combination-lock", "--iterations", "1", "--out", str(tmp_path / "s"), "--quiet"]) == 0

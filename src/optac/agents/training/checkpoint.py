@@ -130,6 +130,12 @@ def load(path: Path, pieces_folder: Path | None = None, *, replay: bool = True) 
     return Checkpoint(path, read_json(path / _META), pieces if replay else (), folder)
 
 
+def is_begun(path: Path) -> bool:
+    """Whether anything of a checkpoint is at `path`, be it damaged."""
+    files = (path / name for name in (_ARRAYS, _META, _MANIFEST))
+    return is_set_aside(path) or (is_plain_folder(path) and any(map(is_there, files)))
+
+
 def is_set_aside(path: Path) -> bool:
     """Whether a kill fell while the checkpoint at `path` was being replaced, so that it is found beside it."""
     return not is_there(path) and is_plain_folder(beside(path, "replaced"))

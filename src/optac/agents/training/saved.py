@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from optac.agents.training import checkpoint, checkpoints
 from optac.agents.training.checkpoint import Checkpoint
-from optac.agents.training.sealed_files import corrupt
+from optac.agents.training.sealed_files import corrupt, read_json
 from optac.agents.training.store import ResumeWarning
 from optac.errors import InvalidInput, RunFailed
 from optac.plain_files import is_there, read_plain
@@ -35,8 +35,8 @@ def saved(path: Path) -> Saved:
     """What is saved at `path`; InvalidInput where nothing is."""
     run = run_of(path)
     if run is None:
-        if not path.is_dir() and not checkpoint.is_set_aside(path):
-            raise InvalidInput(f"{path} is neither a saved agent nor a training run: there is no such folder")
+        if not checkpoint.is_begun(path):
+            raise _nothing_in(path)
         found = checkpoint.load(path)
         with checkpoint.read_as_ours(found):
             meta = found.meta
@@ -60,13 +60,30 @@ def _newest(run: Path) -> Checkpoint:
     if found is None and damage:
         raise RunFailed(f"no sound checkpoint is left in {run}. {damage[0]}")
     if found is None:
-        raise InvalidInput(
-            f"{run} holds no checkpoint of an agent: let a training go to its first; optac.load opens a solve"
-        )
+        raise _nothing_in(run)
     for error in damage:
         then = "its rows are dropped" if found.damaged else "using the one before it"
         warnings.warn(f"{error}; {then}", ResumeWarning, stacklevel=4)
     return found
+
+
+def _nothing_in(path: Path) -> InvalidInput:
+    """The error that says what is at `path`, where that is no agent, and what to give instead."""
+    runs = sorted(file.parent.name for file in path.glob("*/config.json"))
+    maker = read_json(path / "config.json").get("kind") if (path / "config.json").is_file() else None
+    if not path.is_dir():
+        what = "is a file" if path.exists() else "does not exist"
+        what += "; optac.numpy_policy.load reads an exported policy" if path.suffix == ".npz" else ""
+    elif maker == "train":
+        what = "has no checkpoint yet; let the training go to its first"
+    elif maker is not None:
+        what = f"was made by `optac {maker}` and holds no agent"
+    elif runs:
+        what = f"holds {len(runs)} runs, none itself; name one, such as {path / runs[0]}"
+    else:
+        what = "holds no agent"
+    allowed = "a training's folder, one of its checkpoints, and what agent.save wrote"
+    return InvalidInput(f"{path} {what}. What can be loaded is {allowed}; optac.load opens a solve's folder too")
 
 
 def _rows(file: Path, step: int) -> list[dict[str, Any]]:
