@@ -70,7 +70,7 @@ def _locks(horizon: int) -> Iterator[Cell]:
 def _sweeps() -> Iterator[Cell]:
     """One thing changed at a time, at H = 6; twice the budget, so that a ratio can be read."""
     lock, budget = {"horizon": 6}, 2 * BUDGETS[6]
-    for dim in (32, 128, 512):
+    for dim in (32, 128):
         yield from _runs("dimension", {**lock, "dim": dim}, budget)
     for rank in (3, 6, 12):
         yield from _runs("rank", lock, budget, settings={"rank": rank})
@@ -83,16 +83,17 @@ def _sweeps() -> Iterator[Cell]:
 def _sea() -> Iterator[Cell]:
     yield from _runs("sea", {}, SEA, "rich-sea")
     yield from _runs("sea, true features", {}, 2 * SEA, "rich-sea", algorithm="lsvi-ucb")
-    yield from _runs("sea, no bonus", {}, 5 * SEA, "rich-sea", settings={"alpha": 0.0})
 
 
 def _long() -> Iterator[Cell]:
-    """Long horizons, and the floor: the DQN of Stable-Baselines3 with ten times our episodes."""
+    """Long horizons and runs, and the floor: the DQN of Stable-Baselines3 with ten times our episodes."""
     yield from _runs("horizon", {"horizon": 25}, BUDGETS[25])
     yield from _runs("distractors", {"horizon": 25, "distractors": 4}, BUDGETS[25])
     yield from _runs("gaussian", {"horizon": 25}, BUDGETS[25], settings={"model_class": "gaussian"})
     yield from _runs("horizon", {"horizon": 50}, BUDGETS[50])
     yield from _runs("horizon", {"horizon": 100}, BUDGETS[100], seeds=3)
+    yield from _runs("sea, no bonus", {}, 5 * SEA, "rich-sea", settings={"alpha": 0.0})
+    yield from _runs("dimension", {"horizon": 6, "dim": 512}, 2 * BUDGETS[6])
     for problem, parameters in (("rich-lock", {"horizon": 12}), ("rich-sea", {})):
         words = " ".join(["floor DQN", problem, *(f"{name}={value}" for name, value in parameters.items())])
         how = {"learner": "DQN", "problem": problem, "parameters": parameters, "budget": FLOOR[problem]}
