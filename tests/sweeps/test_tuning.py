@@ -76,6 +76,14 @@ def test_a_search_that_is_killed_and_continued_has_the_same_trials(whole: Tuned,
     assert read_tuned(path).trials == whole.trials
 
 
+def test_trials_raised_later_are_those_of_a_search_that_was_asked_for_as_many_at_once(
+    whole: Tuned, tmp_path: Path
+) -> None:
+    few = tune(tuning_of("search", given(trials=7)), tmp_path / "raised", Here)
+    assert few.trials == whole.trials[:7]
+    assert tune(tuning_of("search", given()), few.path, Here).trials == whole.trials
+
+
 def test_trials_are_runs_of_a_sweep_and_the_best_is_the_best(whole: Tuned) -> None:
     assert [trial.number for trial in whole.trials] == list(range(10))
     ids = json.loads((whole.path / "sweep.json").read_text())["runs"]

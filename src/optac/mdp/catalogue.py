@@ -97,7 +97,7 @@ def load_problem(path: str | Path, *, trust: bool = False) -> Any:
         with registry.named_by(path, trust=trust):
             return make_problem(str(one("family", "")), **parameters)
     name = str(one("name", str(path)))
-    known = {"name": str(path) if name in UNNAMED else name, "parameters": parameters}
+    known: dict[str, Any] = {"name": str(path) if name in UNNAMED else name, "parameters": parameters}
     own = ("P", "r") if "P" in arrays else ("phi", "mu", "rewards")
     missing = set(own) - set(arrays)
     if missing:

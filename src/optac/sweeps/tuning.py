@@ -87,10 +87,12 @@ def tune(
                 trials[here] = [_read(path, trial) for trial in trials[here]]
         found = Tuned(path, tuple(trials), _importances(tuning, trials))
         _write(tuning, found)
-        left = tuning.trials - len(trials)
-        if left <= 0:
+        if len(trials) >= tuning.trials:
             return found
-        trials += _next_trials(tuning, trials, min(left, tuning.together))
+        # A round that was cut short by `trials` before is chosen again, from the whole rounds before it.
+        start = len(trials) // tuning.together * tuning.together
+        chosen = _next_trials(tuning, trials[:start], min(tuning.trials - start, tuning.together))
+        trials += chosen[len(trials) - start :]
         _write(tuning, Tuned(path, tuple(trials), found.importances))
 
 

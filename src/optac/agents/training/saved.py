@@ -83,7 +83,9 @@ def _nothing_in(path: Path) -> InvalidInput:
     else:
         what = "holds no agent"
     allowed = "a training's folder, one of its checkpoints, and what agent.save wrote"
-    return InvalidInput(f"{path} {what}. What can be loaded is {allowed}; optac.load opens a solve's folder too")
+    return InvalidInput(
+        f"{path} {what}. What can be loaded is {allowed}; optac.load opens a solve's folder too"
+    )
 
 
 def _rows(file: Path, step: int) -> list[dict[str, Any]]:
