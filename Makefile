@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help install demo table2 agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz docs wheel clean
+.PHONY: help install demo table2 study-pages agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz docs wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -22,6 +22,9 @@ demo: $(STAMP)  ## the whole story in about three minutes
 
 table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from the runs under results/table2
 	$(BIN)/python -m scripts.table2 results/table2
+
+study-pages: $(STAMP)  ## write the studies' reports, and the tables of their pages and of the readme, from the rows under results
+	$(BIN)/python -m scripts.study_pages results
 
 agent-runs: $(STAMP)  ## write the pages and figures of results/agents and results/ablations from their runs
 	$(BIN)/python -m scripts.agent_runs results/agents results/ablations

@@ -8,8 +8,8 @@ import pytest
 
 from optac.mdp import make_problem
 from optac.studies.rank import STUDY
-from optac.studies.rank.cells import LEARNERS, OWN_PROBLEM, cells
-from optac.studies.rank.report import floor, part_table
+from optac.studies.rank.cells import LEARNERS, OWN_PROBLEM, SEEDS, cells
+from optac.studies.rank.report import floor, part_table, ratio_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,9 +26,30 @@ def test_a_run_that_does_not_stay_solved_is_censored_and_its_first_hit_shown() -
     rows = [row("ucbvi", 15, 220, 220), row("ucbvi", 60, None, 800), row("opt-ac, decoder", 60, 580, 580)]
     lines = part_table(rows, "S").splitlines()
     assert lines[0] == "|  | S = 15 | S = 60 |"
-    assert "| ucbvi | 220 | >20,000 (0/1) |" in lines and "| ucbvi: first hit | 220 | 800 |" in lines
-    assert "| opt-ac, decoder | — | 580 |" in lines
+    assert "| ucbvi | 220 (n = 1) | >20,000 (0/1) |" in lines
+    assert "| ucbvi: first hit | 220 (n = 1) | 800 (n = 1) |" in lines
+    assert "| opt-ac, decoder | — | 580 (n = 1) |" in lines
     assert lines[-1] == "| floor of a learner without features | 46 | 184 |"
+
+
+def test_all_seeds_that_the_study_asks_for_go_without_their_number() -> None:
+    rows = [row("ucbvi", 15, 200 + seed, 200 + seed, seed) for seed in range(SEEDS["S"])]
+    assert "| ucbvi | 204 [202–207] |" in part_table(rows, "S")
+
+
+def test_ratios_are_of_the_seeds_that_both_have_and_of_the_better_table() -> None:
+    """Seed 1 of the decoder is left out: no table has it. At S = 60 UCBVI is not done, so 600 of 20,000 is a bound."""
+    rows = [
+        row("opt-ac, decoder", 15, 100, 100),
+        row("opt-ac, decoder", 15, 900, 900, seed=1),
+        row("opt-ac, table", 15, 500, 500),
+        row("opt-ac, table, ties", 15, 400, 400),
+        row("opt-ac, decoder", 60, 600, 600),
+        row("ucbvi", 60, None, None),
+    ]
+    lines = ratio_table(rows).splitlines()
+    assert "| opt-ac, decoder / the better of the two tables | 0.25 | — |" in lines
+    assert "| opt-ac, decoder / ucbvi | — | &lt;0.03 |" in lines
 
 
 def test_the_floor_is_where_an_id_is_unseen_once_in_a_hundred() -> None:

@@ -49,7 +49,7 @@ def solved_table(rows: Sequence[Row]) -> str:
 def slope_table(rows: Sequence[Row]) -> str:
     """The log-log slope of the mixture's gap in K from a tenth of K on, with its 95 % bootstrap interval over seeds."""
     lines = []
-    for problem, runs in _mixtures(rows).items():
+    for problem, runs in opt_ac_runs(rows).items():
         slopes = [_slope(run["curve"]) for run in runs]
         found = mean_interval(slopes)
         ends = f"[{found.low:.2f}, {found.high:.2f}]" if found else f"fewer than {SEEDS_NEEDED} seeds"
@@ -76,7 +76,7 @@ def certificate_table(rows: Sequence[Row]) -> str:
 def mixture_figure(rows: Sequence[Row], path: Path) -> None:
     """The mixture's gap against K, both axes logarithmic, one line per seed, beside the theorem's K^−½."""
     with figure(path, size=(8, 5)) as axes:
-        for (problem, runs), colour in zip(_mixtures(rows).items(), COLOURS, strict=False):
+        for (problem, runs), colour in zip(opt_ac_runs(rows).items(), COLOURS, strict=False):
             for i, run in enumerate(runs):
                 k, gap = np.array(run["curve"]["iteration"]), np.array(run["curve"]["gap"])
                 label = None if i else problem
@@ -101,7 +101,7 @@ def _groups(rows: Sequence[Row], study: str) -> dict[Any, list[Row]]:
     return grouped([row for row in named if row["study"] == study], "problem", "what")
 
 
-def _mixtures(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def opt_ac_runs(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Problem → Opt-AC's runs on it."""
     found = _groups(rows, "solved")
     return {problem: runs for (problem, what), runs in found.items() if what == "opt-ac"}

@@ -1,6 +1,6 @@
 """The tables and the figure of the study of rank, from its rows alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,19 @@ import numpy as np
 from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.comparison import episodes_to
 from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
-from optac.studies.rank.cells import CAP, LEARNERS
+from optac.studies.rank.cells import CAP, LEARNERS, SEEDS
 
 FLOOR = 4.6
 """visits of a latent, over the number of its ids, after which a given id is still unseen once in a hundred"""
+TABLES = ("opt-ac, table", "opt-ac, table, ties")
+RATIOS: Sequence[tuple[str, str, Sequence[str], int | None]] = (
+    ("opt-ac, decoder", "ucbvi", ("ucbvi",), None),
+    ("opt-ac, decoder", "the better of the two tables", TABLES, None),
+    ("opt-ac, decoder", "rep-ucb, decoder", ("rep-ucb, decoder",), None),
+    ("opt-ac, linear", "ucbvi", ("ucbvi",), None),
+    ("opt-ac, linear", "itself at S = 15", ("opt-ac, linear",), 15),
+)
+"""learner, over what, the learners of which the better counts, and at which S if not at its own"""
 PARTS = {
     "S": "## Episodes until solved for good, against S\n",
     "own": "## Random problems of one's own, H = 10, |A| = 5\n",
@@ -27,7 +36,8 @@ PARTS = {
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """One table a part, and episodes-against-states.png/.svg."""
     said = [
-        f"Median [interquartile range] over seeds; (k/n): the other runs are censored at their cap, here {CAP:,}.\n"
+        f"Median [interquartile range] over seeds; (k/n): the other runs are censored at their cap, here {CAP:,}; "
+        "(n = …) where fewer seeds are in than the study asks for elsewhere in the table.\n"
     ]
     for part, title in PARTS.items():
         there = [row for row in rows if row["part"] == part]
@@ -36,7 +46,11 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
     states = [row for row in rows if row["part"] == "S"]
     if states:
         _figure(states, path / "episodes-against-states.png")
-        said.append("![Episodes until solved against S](episodes-against-states.png)\n")
+        said += [
+            "## Ratios of medians, over the seeds that both have\n",
+            ratio_table(states),
+            "![Episodes until solved against S](episodes-against-states.png)\n",
+        ]
     return said
 
 
@@ -48,15 +62,14 @@ def part_table(rows: Sequence[Row], part: str) -> str:
     lines = []
     for learner, there in grouped(rows, "learner").items():
         by_place = grouped(there, "at")
-        counted = [_cell(by_place.get(place, []), "last") for place in places]
+        found = [by_place.get(place, []) for place in places]
+        counted = [_cell(runs, "last") for runs in found]
         lines.append([learner, *counted])
-        hits = [_cell(by_place.get(place, []), "first") for place in places]
+        hits = [_cell(runs, "first") for runs in found]
         if hits != counted:
             lines.append([f"{learner}: first hit", *hits])
         if part == "ablation":
-            lines.append(
-                [f"{learner}: mixture", *(_cell(by_place.get(place, []), "mixture") for place in places)]
-            )
+            lines.append([f"{learner}: mixture", *(_cell(runs, "mixture") for runs in found)])
     if part == "S":
         lines.append(["floor of a learner without features", *(f"{floor(place):,.0f}" for place in places)])
     heads = [
@@ -64,6 +77,31 @@ def part_table(rows: Sequence[Row], part: str) -> str:
         for place in places
     ]
     return markdown_table(["", *heads], lines)
+
+
+def ratio_table(rows: Sequence[Row]) -> str:
+    """What the classes that take states together save at every S, and how flat `linear` is."""
+    places = sorted(set(column(rows, "at")))
+    runs = grouped(rows, "learner", "at")
+    lines = [
+        [f"{ours} / {said}", *(_ratio(runs, ours, place, others, base or place) for place in places)]
+        for ours, said, others, base in RATIOS
+    ]
+    return markdown_table(["", *(f"S = {place:,}" for place in places)], lines)
+
+
+def _ratio(runs: Mapping[Any, Sequence[Row]], ours: str, place: int, others: Sequence[str], base: int) -> str:
+    """One learner's median over the smallest of others', of the seeds that all have."""
+    compared = [runs.get((ours, place), []), *(runs.get((other, base), []) for other in others)]
+    shared = set.intersection(*(set(column(some, "seed")) for some in compared))
+    if not shared:
+        return "—"
+    mine, *theirs = (
+        quartiles(episodes_to([run for run in some if run["seed"] in shared], "last"))[1] for some in compared
+    )
+    if mine == inf:
+        return "not solved"
+    return f"<{mine / CAP:.2f}" if min(theirs) == inf else f"{mine / min(theirs):.2f}"
 
 
 def floor(states: int) -> float:
@@ -74,7 +112,9 @@ def floor(states: int) -> float:
 def _cell(runs: Sequence[Row], which: str) -> str:
     if not runs:
         return "—"
-    return cell(episodes_to(runs, which), limit=runs[0]["cap"])
+    episodes = episodes_to(runs, which)
+    few = len(runs) < SEEDS.get(runs[0]["part"], 1) and inf not in episodes
+    return cell(episodes, limit=runs[0]["cap"]) + (f" (n = {len(runs)})" if few else "")
 
 
 def _figure(rows: Sequence[Row], path: Path) -> None:

@@ -10,7 +10,7 @@ from optac.report.comparison import episodes_to
 from optac.report.statistics import log_slope, slope_text
 from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
 from optac.studies.scaling.cells import BUDGET, EPSILON, LEARNERS, MIXTURE_EPISODES, SWEEPS
-from optac.studies.scaling.lower_bound import lower_bound_figure, lower_bound_table
+from optac.studies.scaling.lower_bound import lower_bound_figure, lower_bound_table, lower_bound_text
 
 AXES = {
     "H": "horizon H (combination-lock, |A| = 3)",
@@ -31,7 +31,14 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """The tables, and slopes.png, mixture.png and lower-bound.png with their .svg."""
     kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in ("sweep", "mixture", "hard")}
     sweep, mixture, hard = kinds.values()
-    said = [_slopes(sweep), _points(sweep), _mixture(mixture), lower_bound_table(hard)]
+    said = [
+        "## Log-log slopes of the episodes to ε: measured [95 % bootstrap interval] / the theorem's exponent\n",
+        slope_table(sweep),
+        _points(sweep),
+        _mixture(mixture),
+        lower_bound_text(hard),
+        lower_bound_table(hard),
+    ]
     if sweep:
         _slope_figure(sweep, path / "slopes.png")
         said.append("![Episodes to ε against each factor](slopes.png)\n")
@@ -56,7 +63,8 @@ def _policies(rows: Sequence[Row], algorithm: str) -> dict[str, str]:
     return {"last": "planned policy"} if planned else {"last": "last policy", "mixture": "mixture"}
 
 
-def _slopes(rows: Sequence[Row]) -> str:
+def slope_table(rows: Sequence[Row]) -> str:
+    """One line per algorithm and policy, one column per factor."""
     lines = [
         [
             algorithm,
@@ -66,10 +74,7 @@ def _slopes(rows: Sequence[Row]) -> str:
         for algorithm in LEARNERS
         for which, policy in _policies(rows, algorithm).items()
     ]
-    return (
-        "## Log-log slopes of the episodes to ε: measured [95 % bootstrap interval] / the theorem's exponent\n\n"
-        + markdown_table(["algorithm", "of", *SWEEPS], lines)
-    )
+    return markdown_table(["algorithm", "of", *SWEEPS], lines)
 
 
 def _slope(points: Points, which: str, exponent: int) -> str:

@@ -1,0 +1,18 @@
+"""The tables on pages are those of the committed rows."""
+
+import shutil
+from pathlib import Path
+
+from scripts.study_pages import write_pages
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_pages_show_what_the_rows_give(tmp_path: Path) -> None:
+    for folder in ("docs/results", "docs/algorithms"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copyfile(ROOT / "README.md", tmp_path / "README.md")
+    pages = write_pages(ROOT / "results", tmp_path)
+    assert len(pages) == 5
+    for page in pages:
+        assert page.read_text() == (ROOT / page.relative_to(tmp_path)).read_text(), "run `make study-pages`"
