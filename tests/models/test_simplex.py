@@ -99,3 +99,12 @@ def test_new_data_can_leave_a_zero_of_the_previous_fit() -> None:
 def test_rank_outside_one_to_pairs_is_refused(rank: int) -> None:
     with pytest.raises(InvalidInput, match=f"rank={rank} is out of range; .* between 1 and S·A = 15"):
         SimplexClass(rank=rank).check(states=5, actions=3)
+
+
+def test_room_to_calculate_in_changes_no_bit() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.5, size=(2, 5, 3, 5))
+    phi, mu = rng.dirichlet(np.ones(2), size=(2, 5, 3)), rng.dirichlet(np.ones(5), size=(2, 2))
+    room = np.full((2, *counts.shape), np.nan)
+    for fresh, reused in zip(em_sweep(counts, phi, mu), em_sweep(counts, phi, mu, room), strict=True):
+        assert (fresh == reused).all()

@@ -92,8 +92,9 @@ class SimplexClass:
 
     def _maximise(self, counts: Counts, phi: np.ndarray, mu: np.ndarray, slack: float) -> LowRankModel:
         likelihood = -np.inf
+        room = np.empty((2, *counts.shape))
         for _ in range(self.sweeps):
-            phi, mu, before = em_sweep(counts, phi, mu)
+            phi, mu, before = em_sweep(counts, phi, mu, room)
             if before.sum() - likelihood <= slack:
                 break
             likelihood = before.sum()
@@ -104,6 +105,7 @@ def em_sweep(
     counts: Int[np.ndarray, "horizon state action next"],
     phi: Float[np.ndarray, "horizon state action rank"],
     mu: Float[np.ndarray, "horizon rank next"],
+    room: Float[np.ndarray, "2 horizon state action next"] | None = None,
 ) -> tuple[
     Float[np.ndarray, "horizon state action rank"],
     Float[np.ndarray, "horizon rank next"],
@@ -111,19 +113,22 @@ def em_sweep(
 ]:
     """One E and M step: φ ∝ φ·(N/T̂)μᵀ and μ ∝ μ·φᵀ(N/T̂), with the log-likelihood before it.
 
-    What no data touch stays: φ uniform, μ as it is.
+    What no data touch stays: φ uniform, μ as it is. T̂ and N/T̂ are written into `room`: asking the system for fresh
+    memory in every sweep would take several times the arithmetic.
     """
     horizon, states, actions, rank = phi.shape
     rows = phi.reshape(horizon, states * actions, rank)
     seen = counts.reshape(horizon, states * actions, states)
-    transitions = np.maximum(rows @ mu, FLOOR)
-    ratio = seen / transitions
+    room = np.empty((2, *counts.shape)) if room is None else room
+    transitions, ratio = room.reshape(2, *seen.shape)
+    np.maximum(np.matmul(rows, mu, out=transitions), FLOOR, out=transitions)
+    np.divide(seen, transitions, out=ratio)
     new_rows = rows * (ratio @ mu.transpose(0, 2, 1))
     new_mu = mu * (rows.transpose(0, 2, 1) @ ratio)
     mass, factor_mass = new_rows.sum(-1, keepdims=True), new_mu.sum(-1, keepdims=True)
     new_rows = np.where(mass > 0, new_rows / np.maximum(mass, FLOOR), 1.0 / rank)
     new_mu = np.where(factor_mass > 0, new_mu / np.maximum(factor_mass, FLOOR), mu)
-    likelihood = np.einsum("hxn,hxn->h", seen, np.log(transitions))
+    likelihood = np.einsum("hxn,hxn->h", seen, np.log(transitions, out=transitions))
     return new_rows.reshape(phi.shape), new_mu, likelihood
 
 
