@@ -142,6 +142,12 @@ def test_whoever_may_end_a_run_sees_every_iteration_of_it(lock) -> None:
     assert result.iterations == 1600 and [row["iteration"] for row in result.history[:2]] == [3, 6]
 
 
+def test_a_yes_that_is_taken_back_before_the_batch_is_over_ends_nothing(lock) -> None:
+    """Else a run would end as solved for good whose last policy was seen to fall again."""
+    result = prepare(lock, "epsilon-greedy", iterations=100)(until=lambda row: row["iteration"] == 5)
+    assert result.iterations == 100
+
+
 def test_iterations_and_episodes_together_keep_to_the_smaller(lock) -> None:
     run = prepare(lock, iterations=1000, episodes=30, preset="theory", model_class="finite")
     assert run.rounds == 10 and run.settings.pe_accuracy == pytest.approx(10**-0.5)

@@ -30,9 +30,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Watch:
-    """Who looks on: `progress` gets the rows that are logged; `until` every one, ending the run when it says yes.
+    """Who looks on: `progress` gets the rows that are logged, `until` every one.
 
-    A run ends with the batch of rows that are valued together.
+    Rows are valued a batch at a time, and the run ends with a batch of whose last row `until` says yes: a yes taken
+    back within the batch ends nothing.
     """
 
     progress: Callable[[Row], None] | None = None
@@ -127,8 +128,8 @@ class Accounts:
             row["last_gap"] = optimal - float(last_value)
             if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
                 self._log(row)
-            if self._watch.until is not None and self._watch.until(row):
-                self.stopped = True
+            if self._watch.until is not None:
+                self.stopped = self._watch.until(row)
         self._pending.clear()
 
     def _log(self, row: Row) -> None:

@@ -145,7 +145,7 @@ class PreparedRun:
     def __call__(
         self, until: Callable[[Row], bool] | None = None, snapshots: "Snapshots | None" = None
     ) -> Result:
-        """The result; `until` sees every iteration's row, and the run ends with the batch in which it says yes.
+        """The result; `until` sees every iteration's row, and the run ends with a batch whose last row it says yes of.
 
         With `snapshots` the run goes on from the one there is, and offers one after every iteration.
         """
