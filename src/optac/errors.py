@@ -3,6 +3,7 @@
 import difflib
 import signal
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 _MOST_NAMES, _NEAREST = 40, 10
@@ -46,6 +47,20 @@ class OptacWarning(UserWarning):
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which the command treats as it does SIGINT, but for its exit code 143."""
+
+
+def require_extra(extra: str, who_needs: str, *packages: str) -> None:
+    """MissingExtra where one of these packages, which an extra of optac brings, is not installed."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"{who_needs} {' and '.join(missing)}, which is not installed; {installing(extra)}"
+        )
+
+
+def installing(extra: str) -> str:
+    """The command that adds an extra, however optac itself was installed."""
+    return f"pip install 'optac[{extra}]'"
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str], meant: str | None = None) -> InvalidInput:

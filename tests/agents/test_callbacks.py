@@ -218,7 +218,7 @@ def test_an_environments_arguments_have_one_form_and_reach_it() -> None:
 def test_watching_says_what_to_install_before_it_looks_at_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("optac.environments.video.find_spec", lambda name: None)
+    monkeypatch.setattr("optac.errors.find_spec", lambda name: None)
     assert main(["enjoy", str(tmp_path), "--video", str(tmp_path / "a.mp4")]) == 2
     assert capsys.readouterr().err.strip().endswith("pip install 'optac[video]'")
 

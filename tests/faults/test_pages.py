@@ -47,7 +47,7 @@ def test_as_many_jobs_as_cores_get_one_each(
 def test_a_cluster_is_not_spoken_to_without_a_token_of_ones_own(
     mode: int | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("optac.sweeps.ray_executor.find_spec", lambda name: object())
+    monkeypatch.setattr("optac.errors.find_spec", lambda name: object())
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)

@@ -272,6 +272,43 @@ def test_one_configuration_has_one_name_and_one_colour_whatever_else_is_on_the_p
     assert {"SAC · batch_size=64"} == pages[0].keys()
 
 
+def test_what_a_sweep_varied_is_shown_also_where_it_is_the_default(tmp_path: Path) -> None:
+    for seed, batch in enumerate((64, 128)):
+        write_run(tmp_path / "sweep" / f"b{batch}", seed=seed, batch_size=batch)
+    write_run(tmp_path / "sweep" / "other", "crffsac", seed=2)
+    settings = {"batch_size": [64, 128], "width": [256], "crffsac": {"batch_size": 128}}
+    (tmp_path / "sweep" / "sweep.json").write_text(json.dumps({"settings": settings}))
+    for alpha in (0.02, 0.1):
+        config = SolveConfig(
+            "combination-lock", {"horizon": 2, "actions": 2}, iterations=2, settings={"alpha": alpha}
+        )
+        run_solve(prepared_solve(config), tmp_path / "solves" / str(alpha))
+    axes = {"settings": {"alpha": [0.02, 0.1], "model_class": ["simplex", "decoder"]}}
+    (tmp_path / "solves" / "sweep.json").write_text(json.dumps(axes))
+    out = tmp_path / "page.html"
+    write_report([tmp_path / "sweep", tmp_path / "solves"], out, reference=REFERENCE)
+    shown = looks_of(out.read_text())
+    lock = [f"opt-ac · alpha={alpha} · model_class=default" for alpha in (0.02, 0.1)]
+    assert shown.keys() == {"SAC · batch_size=64", "SAC · batch_size=128", "cRFFSAC", *lock}
+    assert shown["SAC · batch_size=128"] == {"s0"}, "the colour of SAC, which it is"
+    (tmp_path / "sweep" / "sweep.json").write_text('{"settings": 3}')
+    notes = write_report([tmp_path / "sweep"], out, reference=REFERENCE).notes
+    assert any("sweep.json is damaged" in note for note in notes)
+    assert looks_of(out.read_text()).keys() == {"SAC · batch_size=64", "SAC", "cRFFSAC"}
+
+
+@pytest.mark.parametrize("with_training", [True, False])
+def test_the_words_at_the_end_are_of_what_is_on_the_page(with_training: bool, tmp_path: Path) -> None:
+    config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, iterations=2)
+    run_solve(prepared_solve(config), tmp_path / "runs" / "solve")
+    if with_training:
+        write_run(tmp_path / "runs" / "train")
+    write_report([tmp_path / "runs"], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text().partition('<section id="reading">')[2]
+    assert "oracle bill" in text and "bootstrap" in text and "pruned" not in text
+    assert ("each run’s last evaluation" in text) == ("P(improvement)" in text) == with_training
+
+
 def test_no_folder_of_anybody_is_on_the_page(tmp_path: Path) -> None:
     home = tmp_path / "home" / "jane"
     sound = write_run(home / "runs" / "sound")

@@ -13,7 +13,6 @@ from optac.cli import main
 from optac.errors import InvalidInput, MissingExtra
 from optac.report.files import write_report
 from optac.runs.folder import RunFolder
-from optac.sweeps import tuning as tuning_module
 from optac.sweeps.standing import run_standing
 from optac.sweeps.tuning import Trial, Tuned, _bars, _next_trials, read_tuned, tune
 from optac.sweeps.tuning_file import Searched, tuning_of
@@ -126,6 +125,14 @@ def test_the_page_has_the_history_the_importances_and_every_trial(whole: Tuned) 
     text = out.read_text()
     section = text.partition('<section id="tuning">')[2].partition("</section>")[0]
     assert section.count("<tr>") >= 10 and "best so far" in section and "pruned at step" in section
+    assert "each finished trial" in section and f"trial {whole.best.number}, the best" in section
+    others = text.replace(section, "")
+    assert "uniform_probability" not in others.partition('<section id="commands">')[0], (
+        "no names of their own"
+    )
+    assert '<section id="curves">' not in text and "10 trials of 1 search." in text
+    for trial in whole.trials:
+        assert f"<strong>search, trial {trial.number}</strong>" in others, "each with its command"
     assert set(whole.importances) == set(SEARCH) and sum(whole.importances.values()) == pytest.approx(1)
     for name, share in whole.importances.items():
         assert f"{name}</th><td>{share:.0%}</td>" in section
@@ -215,6 +222,6 @@ def test_the_command_says_what_is_missing_and_what_it_found(
     assert main(["tune", str(file), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     shown = capsys.readouterr().out
     assert "the best again: optac train probe/Drifting-v0 --agent sac --steps 20" in shown
-    monkeypatch.setattr(tuning_module, "find_spec", lambda name: None)
+    monkeypatch.setattr("optac.errors.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"optac\[tune\]"):
         tune(tuning_of("search", given()), tmp_path / "other", Here)

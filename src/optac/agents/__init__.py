@@ -5,10 +5,9 @@ where it is missing, importing anything from here says so.
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from optac.errors import MissingExtra
+from optac.errors import require_extra
 
 if TYPE_CHECKING:
     from optac.agents.agent import CRFFSAC as CRFFSAC
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CRFFSAC", "SAC", "Agent"]
 
-_NEEDED = ("jax", "equinox", "optax", "safetensors", "mujoco")
-
-missing = [name for name in _NEEDED if find_spec(name) is None]
-if missing:
-    raise MissingExtra(
-        f"agents need {', '.join(missing)}, which is not installed; pip install 'optac[agents]'"
-    )
+require_extra("agents", "agents need", "jax", "equinox", "optax", "safetensors", "mujoco")
 
 
 def __getattr__(name: str) -> Any:

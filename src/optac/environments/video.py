@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from optac.environments.registration import make
-from optac.errors import InvalidInput, MissingExtra, RunFailed
+from optac.errors import InvalidInput, RunFailed, require_extra
 
 Frame = UInt8[np.ndarray, "height width channel"]
 Act = Callable[[Any], Any]
@@ -106,11 +105,7 @@ class _Episode:
 def check_recording(file: Path) -> None:
     """InvalidInput where `file` cannot be written as a video, or what writes one is not installed."""
     _check_file(file)
-    missing = [name for name in ("imageio_ffmpeg", "pygame") if find_spec(name) is None]
-    if missing:
-        raise MissingExtra(
-            f"a video needs {' and '.join(missing)}, which is not installed; pip install 'optac[video]'"
-        )
+    require_extra("video", "a video needs", "imageio_ffmpeg", "pygame")
 
 
 def _check_file(file: Path) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 from optac.errors import InvalidInput, RunFailed
 from optac.report.recorded_runs import ProvableRun, TrainingRun, compared, solved, trained
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import Row
+from optac.runs.json_files import Row, read_json_object
+from optac.runs.kinds import SWEEP_FILE
 
 DEPTH = 4
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -113,9 +114,9 @@ def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[Prova
             f"{folder.metrics_path}: its last line is torn and was left out; the rows before it count"
         )
     if kind == "train":
-        return [trained(folder, config, rows, notes)]
+        return [trained(folder, config, rows, notes, _varied(folder, config, notes))]
     if kind == "solve":
-        return [solved(folder, config, rows)]
+        return [solved(folder, config, rows, _varied(folder, config, notes))]
     if kind == "compare":
         return list(_comparison(folder, config, rows, notes))
     if kind == "reproduce":
@@ -123,6 +124,25 @@ def _runs(folder: RunFolder, notes: list[str]) -> list[TrainingRun] | list[Prova
             f"{folder.path} is the study {config.get('study')}, which has a report.md of its own"
         )
     raise RunFailed(f"{folder.config_path} is damaged: its kind is {kind!r}")
+
+
+def _varied(folder: RunFolder, config: Row, notes: list[str]) -> Row:
+    """The settings of which the sweep that the run belongs to tries several values, as the run has them."""
+    file = folder.path.parent / SWEEP_FILE
+    if not file.is_file():
+        return {}
+    try:
+        settings = in_unicode(read_json_object(file)).get("settings", {})
+        both = {**settings, **settings.get(config.get("agent", config.get("algorithm")), {})}
+        known = {**config, **config.get("constants", {}), **config["settings"]}
+        return {
+            name: known.get(name, "default")
+            for name, value in both.items()
+            if isinstance(value, list) and value[1:]
+        }
+    except (RunFailed, *DAMAGE) as error:
+        notes.append(f"what was varied is not known: {file} is damaged: {type(error).__name__} {error}")
+        return {}
 
 
 def in_unicode(value: Any) -> Any:

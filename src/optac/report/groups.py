@@ -1,10 +1,11 @@
 """Training runs that differ in their seed alone, as one group with its statistics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from optac.report.recorded_runs import TrainingRun, finite
+from optac.report.recorded_runs import BOOKKEEPING, TrainingRun, finite
 from optac.report.reference import UNTOLD, Reference
 from optac.report.statistics import Band, Interval, Summary, iqm_interval, learning_curve, summary
 from optac.report.tables import gathered
@@ -21,7 +22,7 @@ class Group:
     name: str
     """the agent and the settings that are not its preset's: the same on every page"""
     label: str
-    """the name, and what tells it from a rival of the same name on this page"""
+    """the name, what its sweep varied, and what tells it from a rival of the same name on this page"""
     runs: tuple[TrainingRun, ...]
 
     @cached_property
@@ -83,7 +84,7 @@ def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> li
             seeds[0].environment,
             seeds[0].agent,
             seeds[0].steps,
-            *_name_and_label(seeds[0], ordered, reference),
+            *_name_and_label(seeds, ordered, reference),
             tuple(sorted(seeds, key=lambda run: run.seed)),
         )
         for seeds in ordered
@@ -91,12 +92,14 @@ def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> li
 
 
 def _name_and_label(
-    run: TrainingRun, groups: Sequence[Sequence[TrainingRun]], reference: Reference
+    seeds: Sequence[TrainingRun], groups: Sequence[Sequence[TrainingRun]], reference: Reference
 ) -> tuple[str, str]:
-    """The agent with the settings that are not its preset's; and with the steps where a rival has others.
+    """The agent with the settings that are not its preset's; and with all that its sweep varied, and the steps where a
+    rival has others.
 
-    Where it is not recorded which settings those are, those that its rivals do not share.
+    Where it is not recorded which settings are not the preset's, those that its rivals do not share.
     """
+    run = seeds[0]
     rivals = [
         seeds[0] for seeds in groups if (seeds[0].agent, seeds[0].environment) == (run.agent, run.environment)
     ]
@@ -109,8 +112,14 @@ def _name_and_label(
         }
     elif run.preset != "default":
         changed = {"preset": run.preset, **changed}
-    name = " · ".join(
-        [reference.name(run.agent), *(f"{name}={shown(value)}" for name, value in changed.items())]
-    )
+    varied = {name: value for one in seeds for name, value in one.varied.items()}
+    usual = {name: value for name, value in varied.items() if name not in {*changed, *BOOKKEEPING}}
+    name = joined_words(reference.name(run.agent), changed)
     others = any(rival.steps != run.steps for rival in rivals)
-    return name, f"{name} · {run.steps:,} steps" if others else name
+    label = joined_words(name, usual)
+    return name, f"{label} · {run.steps:,} steps" if others else label
+
+
+def joined_words(name: str, chosen: Mapping[str, Any]) -> str:
+    """A name with what was chosen for it: `sac · batch_size=64`."""
+    return " · ".join([name, *(f"{key}={shown(value)}" for key, value in chosen.items())])

@@ -35,9 +35,17 @@ from optac.report.page_sections import (
 from optac.report.panels import Panel, curve_panels, gap_panels, profile_panel
 from optac.report.provable_groups import ProvableGroup, group_provable
 from optac.report.raw_rows import raw_rows
+from optac.report.reading import reading_section
+from optac.report.recorded_runs import TrainingRun
 from optac.report.reference import UNTOLD, Reference, Section
-from optac.report.statistics import RESAMPLES, SEEDS_NEEDED
-from optac.report.tuning_section import RecordedTuning, history_panels, recorded_tunings, tuning_section
+from optac.report.statistics import SEEDS_NEEDED
+from optac.report.tuning_section import (
+    RecordedTuning,
+    history_panels,
+    recorded_tunings,
+    trial_runs,
+    tuning_section,
+)
 
 LARGEST_PLAIN_CSV = 1_000_000
 
@@ -63,6 +71,8 @@ class Report:
     profile: tuple[Panel, ...]
     gaps: tuple[Panel, ...]
     tunings: tuple[RecordedTuning, ...]
+    trials: Mapping[str, tuple[TrainingRun, ...]]
+    """the runs of the searches' trials, which stand in no other section"""
     histories: tuple[Panel, ...]
     made_by: str
 
@@ -80,7 +90,10 @@ def read_report(
     notes = list(evidence.notes)
     tunings = tuple(recorded_tunings(folders, notes))
     evidence = replace(evidence, notes=tuple(notes))
-    groups, provable = group_runs(evidence.training, reference), group_provable(evidence.provable)
+    trials = trial_runs(tunings, evidence.training)
+    tried = {run.path for runs in trials.values() for run in runs}
+    groups = group_runs([run for run in evidence.training if run.path not in tried], reference)
+    provable = group_provable(evidence.provable)
     shared = shared_tasks(groups, reference)
     return Report(
         title,
@@ -94,6 +107,7 @@ def read_report(
         (profile_panel(shared.groups, reference),) if shared.groups else (),
         tuple(gap_panels(provable)),
         tunings,
+        trials,
         tuple(history_panels(tunings)),
         shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
     )
@@ -104,21 +118,18 @@ def page(report: Report) -> str:
     source = resources.files("optac.report")
     script = (source / "page.js").read_text(encoding="utf-8")
     sections = _sections(report)
-    keys = [*(key for key, _, _ in sections), "reading"]
     return PageTemplate((source / "page.html").read_text(encoding="utf-8")).substitute(
         title=joined(report.title),
         version=__version__,
         lead=joined(_lead(report)),
         tiles=_tiles(report),
         notes=_notes(report),
-        navigation=joined(*(element("li", element("a", key, href=f"#{key}")) for key in keys)),
+        navigation=joined(*(element("li", element("a", key, href=f"#{key}")) for key, _, _ in sections)),
         sections=joined(*(element("section", element("h2", n), body, id=k) for k, n, body in sections)),
         made_by=joined(without_folders(report.made_by)),
         panels=json.dumps([answers(panel) for panel in report.panels], ensure_ascii=False).replace(
             "<", "\\u003c"
         ),
-        seeds_needed=str(SEEDS_NEEDED),
-        resamples=f"{RESAMPLES:,}",
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -164,17 +175,21 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         shown.append(("oracles", "Oracle bills", joined(about, bills, figures)))
     if report.tunings:
         first = len(report.panels) - len(report.histories)
-        tuned = tuning_section(report.tunings, report.histories, first, styles)
+        tuned = tuning_section(report.tunings, report.trials, report.histories, first, styles, commands)
         shown.append(("tuning", "Tuning", tuned))
     decoded = [run for run in report.evidence.provable if run.confusion]
     if decoded:
         shown.append(("latents", "Learnt latents beside the true ones", latents_section(decoded)))
-    made_by = provenance_section(report.groups, report.provable)
+    made_by = provenance_section(report.groups, report.trials, report.provable)
+    words = reading_section(
+        trainings=bool(report.groups), solves=bool(report.provable), searches=bool(report.tunings)
+    )
     return [
         *shown,
         ("rows", "Raw rows", _downloads(report)),
         ("versions", "What made these numbers", made_by),
         ("commands", "Commands", commands.section()),
+        ("reading", "How to read this page", words),
     ]
 
 
@@ -195,7 +210,12 @@ def _lead(report: Report) -> str:
     parts = []
     if report.groups:
         complete = sum(len(group.complete) for group in report.groups)
-        parts.append(f"{_count(complete, 'complete training run')} of {len(report.evidence.training)}")
+        parts.append(
+            f"{_count(complete, 'complete training run')} of {sum(len(group.runs) for group in report.groups)}"
+        )
+    if report.tunings:
+        tried = sum(len(tuning.trials) for tuning in report.tunings)
+        parts.append(f"{_count(tried, 'trial')} of {_count(len(report.tunings), 'search', 'es')}")
     if report.evidence.provable:
         problems = len({run.problem for run in report.evidence.provable})
         parts.append(
@@ -265,5 +285,5 @@ def _download(name: str, text: str) -> Markup:
     )
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def _count(number: int, thing: str, more: str = "s") -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}{more}"

@@ -13,6 +13,7 @@ from optac.report.markup import Markup, element, joined, table
 from optac.report.numbers import interval, mean_std, number
 from optac.report.panels import Panel, normalised_scores
 from optac.report.provable_groups import ProvableGroup, by_problem
+from optac.report.recorded_runs import TrainingRun
 from optac.report.reference import Reference
 from optac.report.statistics import (
     SEEDS_NEEDED,
@@ -222,14 +223,18 @@ def bill_line(group: ProvableGroup) -> list[str]:
     ]
 
 
-def provenance_section(groups: Sequence[Group], provable: Sequence[ProvableGroup]) -> Markup:
+def provenance_section(
+    groups: Sequence[Group], trials: Mapping[str, Sequence[TrainingRun]], provable: Sequence[ProvableGroup]
+) -> Markup:
     """Every run with its seed, state, speed and which set of versions and machine made it."""
-    configs = [run.config for group in groups for run in group.runs]
+    training = [(group.name, run) for group in groups for run in group.runs]
+    training += [(name, run) for name, runs in trials.items() for run in runs]
+    configs = [run.config for _, run in training]
     sets = version_sets([*configs, *(run.config for group in provable for run in group.runs)])
     letters = {text: letter for letter, text in sets.items()}
     lines = [
         [
-            group.name,
+            name,
             short_name(run.environment),
             str(run.seed),
             f"{run.steps:,}" if run.is_complete else f"{run.reached:,} of {run.steps:,}",
@@ -238,8 +243,7 @@ def provenance_section(groups: Sequence[Group], provable: Sequence[ProvableGroup
             letters[_versions(run.config)],
             str(run.config.get("commit") or run.config.get("versions", {}).get("commit") or "not recorded"),
         ]
-        for group in groups
-        for run in group.runs
+        for name, run in training
     ]
     head = ["agent", "environment", "seed", "steps", "state", "steps/s", "made with", "commit"]
     terms = [joined(element("dt", letter), element("dd", text)) for letter, text in sets.items()]

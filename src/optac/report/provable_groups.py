@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from optac.report.groups import joined_words
 from optac.report.recorded_runs import ProvableRun
 from optac.report.tables import gathered
 
@@ -15,7 +16,7 @@ class ProvableGroup:
     name: str
     """the algorithm and its settings: the same on every page"""
     label: str
-    """the name, and what tells it from a rival of the same name on this page"""
+    """the name, what its sweep varied, and what tells it from a rival of the same name on this page"""
     runs: tuple[ProvableRun, ...]
 
 
@@ -27,7 +28,7 @@ def group_provable(runs: Sequence[ProvableRun]) -> list[ProvableGroup]:
         ProvableGroup(
             seeds[0].problem,
             _name(seeds[0]),
-            _label(seeds[0], firsts),
+            _label(seeds, firsts),
             tuple(sorted(seeds, key=lambda run: run.seed)),
         )
         for seeds in found.values()
@@ -38,19 +39,27 @@ BUDGET = ("kind", "iterations", "episodes", "epsilon", "file")
 """Choices that say how long a run was and what was run, not which algorithm it was."""
 
 
+def _chosen(run: ProvableRun) -> dict[str, str]:
+    """What was chosen for it, a preset other than the usual among it."""
+    usual = {"preset": "practical"}
+    return {
+        name: value for name, value in run.choices.items() if name not in BUDGET and usual.get(name) != value
+    }
+
+
 def _name(run: ProvableRun) -> str:
-    """The algorithm with what was chosen for it, a preset other than the usual among it."""
-    chosen = {name: value for name, value in run.choices.items() if name not in BUDGET}
-    if chosen.get("preset") == "practical":
-        del chosen["preset"]
-    return " · ".join([run.algorithm, *(f"{name}={value}" for name, value in chosen.items())])
+    return joined_words(run.algorithm, _chosen(run))
 
 
-def _label(run: ProvableRun, firsts: Sequence[ProvableRun]) -> str:
-    """The name, the command where its rivals on the problem were made by another, and what of its budget differs.
+def _label(seeds: Sequence[ProvableRun], firsts: Sequence[ProvableRun]) -> str:
+    """The name, with all that its sweep varied, the command where its rivals on the problem were made by another, and
+    what of its budget differs.
 
     A solve and a comparison share few choices, so that only what the same command made is held against each other.
     """
+    run = seeds[0]
+    varied = {name: value for one in seeds for name, value in one.varied.items()}
+    usual = {name: value for name, value in varied.items() if name not in _chosen(run)}
     rivals = [one for one in firsts if (one.problem, _name(one)) == (run.problem, _name(run))]
     kind = run.choices["kind"]
     alike = [one for one in rivals if one.choices["kind"] == kind]
@@ -60,7 +69,7 @@ def _label(run: ProvableRun, firsts: Sequence[ProvableRun]) -> str:
         for name in BUDGET
         if name in run.choices and any(one.choices.get(name) != run.choices[name] for one in alike)
     ]
-    return " · ".join([_name(run), *parts])
+    return " · ".join([joined_words(_name(run), usual), *parts])
 
 
 def by_problem(groups: Sequence[ProvableGroup]) -> dict[str, list[ProvableGroup]]:

@@ -5,7 +5,7 @@ a training run's row, with a note; anything else that is odd is an error, which 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import mean
@@ -38,6 +38,8 @@ class TrainingRun:
     rows: list[Row]
     state: str
     command: str
+    varied: Row = field(default_factory=dict)
+    """the settings of which its sweep tries several values"""
 
     @cached_property
     def curve(self) -> dict[int, float]:
@@ -145,6 +147,8 @@ class ProvableRun:
     curve: tuple[tuple[float, float, float], ...]
     command: str
     confusion: Confusion = ()
+    varied: Row = field(default_factory=dict)
+    """the settings of which its sweep tries several values"""
 
     @property
     def progress(self) -> tuple[bool, int]:
@@ -157,14 +161,14 @@ class ProvableRun:
         return self.problem, self.algorithm, tuple(sorted(self.choices.items()))
 
 
-def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -> TrainingRun:
+def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str], varied: Row) -> TrainingRun:
     """A run of `optac train`, be it on its way."""
     TRAIN.check(config, folder)
     status = folder.status
     state: str = status.state if status else "not recorded"
     if status and status.state == "finished" and status.why:
         state = f"finished: {status.why}"
-    run = TrainingRun(folder.path, config, rows, state, train_command(config))
+    run = TrainingRun(folder.path, config, rows, state, train_command(config), varied)
     if not isinstance(run.preset, str) or not isinstance(run.changed, dict | None):
         raise RunFailed(
             f"{folder.config_path} is damaged: its preset is {run.preset!r}, changed by {run.changed!r}"
@@ -176,14 +180,15 @@ def trained(folder: RunFolder, config: Row, rows: list[Row], notes: list[str]) -
     return run
 
 
-def solved(folder: RunFolder, config: Row, rows: list[Row]) -> ProvableRun:
+def solved(folder: RunFolder, config: Row, rows: list[Row], varied: Row) -> ProvableRun:
     """A solve that has ended; its result.json is written last."""
     if not (folder.path / "result.json").exists():
         raise RunFailed(f"{folder.path} has no result.json: it has not ended; `optac resume` it")
     result = read_json_object(folder.path / "result.json")
     curve = [tuple(row[name] for name in POINT) for row in rows if row.get("gap") is not None]
     who = {"algorithm": config["algorithm"], "seed": config["seed"]}
-    return _provable(folder, config, rows, {**result, **who}, curve, solve_command(config))
+    run = _provable(folder, config, rows, {**result, **who}, curve, solve_command(config))
+    return replace(run, varied=varied)
 
 
 def compared(folder: RunFolder, config: Row, row: Row) -> ProvableRun:

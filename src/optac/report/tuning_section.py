@@ -9,16 +9,17 @@ from typing import Final
 
 from optac.errors import RunFailed
 from optac.report.colours import Look
+from optac.report.commands_section import Commands
 from optac.report.markup import Markup, element, joined, table
 from optac.report.numbers import number
 from optac.report.page_sections import curves_section
-from optac.report.panels import Panel, Series
-from optac.report.recorded_runs import finite
+from optac.report.panels import Line, Panel, Series
+from optac.report.recorded_runs import TrainingRun, finite
 from optac.report.statistics import Band
 from optac.runs.json_files import Row, read_json_object
+from optac.runs.kinds import TUNE_FILE
 from optac.settings import shown
 
-TUNE_FILE: Final = "tune.json"
 MOST_TRIALS: Final = 1_000_000
 
 
@@ -26,6 +27,7 @@ MOST_TRIALS: Final = 1_000_000
 class RecordedTuning:
     """A search as its folder records it."""
 
+    folder: Path
     name: str
     trials: tuple[Row, ...]
     importances: Mapping[str, float]
@@ -40,13 +42,19 @@ def recorded_tunings(folders: Sequence[Path], notes: list[str]) -> Iterator[Reco
         try:
             said = read_json_object(file)
             trials = tuple(
-                {**one, "number": int(one["number"]), "settings": dict(one["settings"])}
+                {
+                    **one,
+                    "number": int(one["number"]),
+                    "settings": dict(one["settings"]),
+                    "curve": _line(one["curve"]),
+                    "runs": [str(name) for name in one["runs"]],
+                }
                 for one in said["trials"]
             )
             if any(one["number"] not in range(MOST_TRIALS) for one in trials):
                 raise ValueError("a trial has an impossible number")
             shares = {str(name): float(share) for name, share in said["importances"].items()}
-            yield RecordedTuning(str(said["name"]), trials, shares)
+            yield RecordedTuning(file.parent, str(said["name"]), trials, shares)
         except (
             RunFailed,
             OSError,
@@ -59,28 +67,72 @@ def recorded_tunings(folders: Sequence[Path], notes: list[str]) -> Iterator[Reco
             notes.append(f"left out: {file} is damaged: {type(error).__name__} {error}")
 
 
-def history_panels(tunings: Sequence[RecordedTuning]) -> list[Panel]:
-    """The score of each trial, and the best of those that finished so far."""
-    panels = []
+def _line(curve: Mapping[str, float]) -> Line:
+    """Steps and returns, those that are numbers."""
+    points = [(finite(int(step)), finite(value)) for step, value in curve.items()]
+    there = [(step, value) for step, value in points if step is not None and value is not None]
+    return tuple(step for step, _ in there), tuple(value for _, value in there)
+
+
+def trial_runs(
+    tunings: Sequence[RecordedTuning], training: Sequence[TrainingRun]
+) -> dict[str, tuple[TrainingRun, ...]]:
+    """Each trial, and those of the runs that are its; one that repeats an earlier one has none of its own."""
+    left = {run.path: run for run in training}
+    found: dict[str, tuple[TrainingRun, ...]] = {}
     for tuning in tunings:
-        scored = [(one["number"], finite(one.get("score")), one.get("state")) for one in tuning.trials]
-        there = [(float(place), score, state) for place, score, state in scored if score is not None]
-        best = list(accumulate((s if state == "finished" else -math.inf for _, s, state in there), max))
-        line = [(place, value) for (place, _, _), value in zip(there, best, strict=True) if value > -math.inf]
-        if not line:
-            continue
-        xs, ys = tuple(place for place, _ in line), tuple(value for _, value in line)
-        each = tuple(place for place, _, _ in there), tuple(score for _, score, _ in there)
+        for trial in tuning.trials:
+            paths = [tuning.folder / name for name in trial["runs"]]
+            runs = tuple(left.pop(path) for path in dict.fromkeys(paths) if path in left)
+            found |= {_title(tuning, trial): runs} if runs else {}
+    return found
+
+
+def _title(tuning: RecordedTuning, trial: Row) -> str:
+    return f"{tuning.name}, trial {trial['number']}"
+
+
+def history_panels(tunings: Sequence[RecordedTuning]) -> list[Panel]:
+    """The score of each trial with the best so far, and the curve of each trial with the best one's."""
+    return [panel for tuning in tunings for panel in (*_history(tuning), *_curves(tuning))]
+
+
+def _history(tuning: RecordedTuning) -> Iterator[Panel]:
+    """Of the finished trials alone: a pruned one's return is of an earlier step."""
+    ended = [one for one in tuning.trials if one.get("state") == "finished"]
+    there = [
+        (float(one["number"]), score) for one in ended if (score := finite(one.get("score"))) is not None
+    ]
+    if there:
+        places, scores = (tuple(values) for values in zip(*there, strict=True))
+        best = Band(places, tuple(accumulate(scores, max)), None, None)
+        each = Band(places, scores, None, None)
         series = (
-            Series("best so far", "best so far", Band(xs, ys, None, None), {}),
-            Series("each trial", "each trial", Band(*each, None, None), {}),
+            Series("best so far", "best so far", best, {}),
+            Series("each trial", "each finished trial", each, {}),
         )
-        panels.append(Panel(tuning.name, f"{tuning.name}: trials", "trial", "return", series))
-    return panels
+        yield Panel(tuning.name, f"{tuning.name}: trials", "trial", "return", series)
+
+
+def _curves(tuning: RecordedTuning) -> Iterator[Panel]:
+    lines = {one["number"]: one["curve"] for one in tuning.trials if one["curve"][0]}
+    ended = [one for one in tuning.trials if one.get("state") == "finished" and one["number"] in lines]
+    best = max(ended, key=lambda one: finite(one.get("score")) or -math.inf, default=None)
+    if best is not None:
+        name, (steps, returns) = f"trial {best['number']}, the best", best["curve"]
+        series = Series("best trial", name, Band(steps, returns, None, None), lines)
+        yield Panel(
+            f"{tuning.name} curves", f"{tuning.name}: curves", "steps", "return of an episode", (series,)
+        )
 
 
 def tuning_section(
-    tunings: Sequence[RecordedTuning], panels: Sequence[Panel], first: int, styles: Mapping[str, Look]
+    tunings: Sequence[RecordedTuning],
+    runs: Mapping[str, Sequence[TrainingRun]],
+    panels: Sequence[Panel],
+    first: int,
+    styles: Mapping[str, Look],
+    commands: Commands,
 ) -> Markup:
     """Histories, importances and trials."""
     parts = [curves_section(panels, first, styles, "searches")] if panels else []
@@ -94,17 +146,17 @@ def tuning_section(
             parts.append(
                 element("p", f"{tuning.name}: too few finished trials to say which settings matter.")
             )
-        parts.append(_trials(tuning))
+        parts.append(_trials(tuning, runs, commands))
     return joined(*parts)
 
 
-def _trials(tuning: RecordedTuning) -> Markup:
+def _trials(tuning: RecordedTuning, runs: Mapping[str, Sequence[TrainingRun]], commands: Commands) -> Markup:
     names = list(dict.fromkeys(name for one in tuning.trials for name in one["settings"]))
     lines = [
         [
             str(one["number"]),
             *(shown(one["settings"].get(name)) for name in names),
-            "—" if finite(one.get("score")) is None else number(float(one["score"])),
+            _return(one, _title(tuning, one), runs, commands),
             str(one.get("state")),
             str(one.get("why") or ""),
         ]
@@ -114,3 +166,12 @@ def _trials(tuning: RecordedTuning) -> Markup:
     return table(
         head, lines, caption=f"{tuning.name}: every trial. A pruned one’s return is of its last evaluation."
     )
+
+
+def _return(trial: Row, title: str, runs: Mapping[str, Sequence[TrainingRun]], commands: Commands) -> str:
+    """Its score, with a link to the commands that make it."""
+    score = finite(trial.get("score"))
+    if score is None or title not in runs:
+        return "—" if score is None else number(score)
+    anchor = commands.add(title, [run.command for run in runs[title]])
+    return element("a", number(score), href=f"#{anchor}", title="the commands that make it")

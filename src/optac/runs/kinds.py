@@ -80,6 +80,11 @@ TRAIN: Final = Kind(
     module="optac.runs.training",
     types={"agent": str, "environment": str, "steps": int, "seed": int, "settings": dict},
 )
+SWEEP_FILE: Final = "sweep.json"
+"""in the folder of a sweep: what was asked for, and the list of its runs"""
+TUNE_FILE: Final = "tune.json"
+"""in the folder of a search: its trials and what they came to"""
+
 KINDS: Final = {kind.name: kind for kind in (SOLVE, TRAIN)}
 
 

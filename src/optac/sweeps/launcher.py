@@ -21,13 +21,13 @@ from optac.provenance import all_versions
 from optac.registry import paths
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
-from optac.runs.kinds import KINDS
+from optac.runs.kinds import KINDS, SWEEP_FILE
 from optac.runs.lease import LeaseWatch, holder, newest_attempt
 from optac.runs.lock import Lock
 from optac.settings import read
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
-from optac.sweeps.standing import SWEEP_FILE, SweepStanding, run_standing, sweep_run_ids
+from optac.sweeps.standing import SweepStanding, run_standing, sweep_run_ids
 from optac.sweeps.worker import Outcome, Task
 
 SECONDS_BETWEEN_LOOKS = 1.0

@@ -19,11 +19,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, require_extra
 from optac.settings import read
 from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
 from optac.sweeps.local_executor import Worker
@@ -67,8 +66,7 @@ class RayExecutor:
 
     def __post_init__(self) -> None:
         read("jobs", self.jobs, int | None, least=1)
-        if find_spec("ray") is None:
-            raise InvalidInput("--ray needs Ray: pip install 'optac[ray]'")
+        require_extra("ray", "--ray needs", "ray")
         self._held.enter_context(connected(self.address, self.jobs))
         import ray
 

@@ -14,11 +14,10 @@ from optac.errors import InvalidInput, RunFailed
 from optac.plain_files import is_there, opened
 from optac.runs.folder import RunFolder, State
 from optac.runs.json_files import Row, parsed_row, read_json_object
-from optac.runs.kinds import TRAIN, Kind, kind_of
+from optac.runs.kinds import SWEEP_FILE, TRAIN, Kind, kind_of
 from optac.runs.lease import holder, newest_attempt
 from optac.settings import shown
 
-SWEEP_FILE: Final = "sweep.json"
 _TAIL_BYTES: Final = 32_768
 
 
@@ -118,10 +117,8 @@ def run_standing(path: Path, planned: Row | None = None) -> RunStanding:
 
 def _chosen(config: Row) -> dict[str, Any]:
     """The choices and settings of a standing."""
-    return {
-        "choices": choices_of(config),
-        "settings": {**_table(config.get("constants")), **_table(config.get("settings"))},
-    }
+    settings = {**_table(config.get("constants")), **_table(config.get("settings"))}
+    return {"choices": choices_of(config), "settings": {"preset": config.get("preset", ""), **settings}}
 
 
 def choices_of(config: Row) -> dict[str, str]:

@@ -10,25 +10,23 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final, Literal
 
-from optac.errors import InvalidInput, MissingExtra, RunFailed
+from optac.errors import InvalidInput, RunFailed, require_extra
 from optac.plain_files import is_there
 from optac.provenance import all_versions
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
-from optac.runs.kinds import TRAIN
+from optac.runs.kinds import TRAIN, TUNE_FILE
 from optac.runs.training_config import training_config, training_id
 from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
 from optac.sweeps.tuning_file import Tuning
 
-TUNE_FILE: Final = "tune.json"
 STARTUP: Final = 5
 """trials that are drawn at random, and that a bar needs at least"""
 
@@ -74,8 +72,7 @@ def tune(
     watching: Watching | None = None,
 ) -> Tuned:
     """Run the trials that are missing, round by round; all of them, with what they came to."""
-    if find_spec("optuna") is None:
-        raise MissingExtra("tuning needs optuna, which is not installed; pip install 'optac[tune]'")
+    require_extra("tune", "tuning needs", "optuna")
     trials = _known_trials(tuning, path)
     while True:
         for start in range(0, len(trials), tuning.together):

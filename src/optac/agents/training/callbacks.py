@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from optac.agents.training.learner import Learner
 from optac.agents.training.loop import Row
-from optac.errors import InvalidInput, MissingExtra, OptacError, RunFailed
+from optac.errors import InvalidInput, OptacError, RunFailed, require_extra
 from optac.numpy_policy import Policy
 
 SCORE: Final = "eval/mean_reward"
@@ -139,12 +139,9 @@ class TensorBoard(Callback):
     """
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        try:
-            from tensorboardX import SummaryWriter
-        except ImportError as error:
-            raise MissingExtra(
-                "TensorBoard events need tensorboardX; install it with: pip install 'optac[tensorboard]'"
-            ) from error
+        require_extra("tensorboard", "TensorBoard events need", "tensorboardX")
+        from tensorboardX import SummaryWriter
+
         self.folder = None if folder is None else Path(folder)
         self._open = SummaryWriter
         self._writer: Any = None

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, RunFailed, installing
 from optac.provenance import provenance
 from optac.studies.bench import spread
 from optac.terminal import show_table
@@ -225,7 +225,7 @@ def show(measured: dict[str, Any]) -> None:
     print()
     show_table("Ratios within a round", ["", "median (least–most)", "aim"], _figures(measured))
     for name in measured["missing"]:
-        print(f"{name} was left out: pip install 'optac[bench]' installs it")
+        print(f"{name} was left out: {installing('bench')} installs it")
 
 
 def _title(measured: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from optac.errors import RunFailed
+from optac.errors import RunFailed, installing
 from optac.runs.json_files import Row
 
 
@@ -19,7 +19,7 @@ def measure_floor(learner: str, problem: str, parameters: Mapping[str, Any], bud
     """A learner of the library, such as DQN, with its own settings for `budget` episodes: its greedy policy's gaps."""
     if find_spec("stable_baselines3") is None:
         raise RunFailed(
-            "this cell runs Stable-Baselines3, which is not installed; pip install 'optac[bench]', then run it again"
+            f"this cell runs Stable-Baselines3, which is not installed; {installing('bench')}, then run it again"
         )
     script = Path(__file__).parents[1] / "bench" / "peers" / "sb3_rich.py"
     asked = {
