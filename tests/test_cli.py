@@ -1,5 +1,6 @@
 """The command: what it prints, where it writes, how it refuses."""
 
+import argparse
 import json
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from optac.algorithms.protocol import load_algorithm
-from optac.cli import main
+from optac.cli import build_parser, main
 from optac.settings import meanings
 from tests.random_problems import random_problem
 
@@ -244,3 +245,38 @@ def test_help_of_train_lists_the_settings_of_the_agent_named_before_it(capsys) -
     said = capsys.readouterr().out
     assert "batch_size             transitions in one update; a whole number, at least 1 [128]" in said
     assert "bonus_lambda" not in said and "  preset  " not in said
+
+
+def test_who_stops_reading_ends_the_command_quietly() -> None:
+    script = "import sys; from optac.cli import main; sys.exit(main(sys.argv[1:]))"
+    for words in (["train", "--help"], ["list"], ["solve", "--help"]):
+        command = [sys.executable, "-c", script, *words]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.close()  # before anything is printed
+            said = process.stderr.read()
+        assert process.returncode == 141 and said == ""
+
+
+def test_several_settings_may_follow_one_option_and_a_name_after_them() -> None:
+    """Wherever the environment or the problem stands."""
+
+    def read(line: str) -> argparse.Namespace:
+        return build_parser().parse_args(line.split())
+
+    for line in (
+        "train Pendulum-v1 --set a=1 b=2 --env-kwargs g=5 h=x=y",
+        "train --set a=1 b=2 --env-kwargs g=5 h=x=y Pendulum-v1",
+        "train --set a=1 --env-kwargs g=5 --set b=2 Pendulum-v1 --env-kwargs h=x=y",
+    ):
+        found = read(line)
+        assert (found.environment, found.settings, found.env_kwargs) == (
+            "Pendulum-v1",
+            ["a=1", "b=2"],
+            ["g=5", "h=x=y"],
+        )
+    found = read("solve --set alpha=0 opt-ac.eta=1 combination-lock horizon=6 actions=2")
+    assert (found.problem, found.parameters) == ("combination-lock", ["horizon=6", "actions=2"])
+    assert found.settings == ["alpha=0", "opt-ac.eta=1"]
+    assert read("train X --set nonsense a=1").settings == ["nonsense", "a=1"], (
+        "which says what is wrong with it"
+    )

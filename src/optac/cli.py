@@ -1,11 +1,13 @@
 """The command `optac`: its subcommands, and what its exit codes mean.
 
-Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGINT and SIGTERM.
+Exit codes: 0 done, 1 a run failed, 2 bad input, 130 and 143 interrupted by SIGINT and SIGTERM, 141 nobody reads what it
+prints any more.
 """
 
 import argparse
 import io
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -51,6 +53,18 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
+    try:
+        try:
+            return _run(argv)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads our output has had enough; nothing may be flushed to it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def _run(argv: Sequence[str] | None) -> int:
     if not sys.platform.startswith("linux"):
         notice(f"error: the command needs Linux, and this is {sys.platform}")
         return 2
@@ -69,9 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         notice("interrupted")
         return 143 if isinstance(stop, Terminated) else 130
     except BrokenPipeError:
-        # Whoever reads our output has had enough; nothing may be flushed to it on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except MemoryError as error:
         notice(f"error: out of memory: {error}; make the problem or the run smaller")
         return 1

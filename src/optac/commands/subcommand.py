@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import re
 import sys
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from textwrap import fill
@@ -12,6 +13,10 @@ from typing import Any, NoReturn
 
 from optac.errors import unknown_name
 from optac.settings import meanings, wanted
+
+SEVERAL = ("--set", "--env-kwargs")
+"""options that take one NAME=VALUE each, and may have more of them behind"""
+_ASSIGNMENT = re.compile(r"[\w.-]+=.+", re.DOTALL)
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,6 +29,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**options, add_help=False)
         self.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help and exit")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return super().parse_known_args(None if args is None else _one_each(args), namespace)
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         notice(f"error: {message}")
@@ -33,6 +41,22 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             kind = action.metavar if isinstance(action.metavar, str) else action.dest
             raise argparse.ArgumentError(None, str(unknown_name(kind.lower(), str(value), action.choices)))
+
+
+def _one_each(words: Iterable[str]) -> list[str]:
+    """`--set a=1 b=2 NAME` as `--set a=1 --set b=2 NAME`: argparse would take the name for a value too."""
+    spread: list[str] = []
+    option = ""
+    for word in words:
+        if option and spread[-1] != option:
+            if _ASSIGNMENT.fullmatch(word):
+                spread.append(option)
+            else:
+                option = ""
+        if word in SEVERAL:
+            option = word
+        spread.append(word)
+    return spread
 
 
 class _Help(argparse.Action):
@@ -95,7 +119,7 @@ def add_everywhere(
             default=[],
             metavar="NAME=VALUE",
             dest="settings",
-            help="a setting by its Python keyword, as the docs name them; repeatable",
+            help="a setting by its Python keyword, as the docs name them; repeatable, also as --set a=1 b=2",
         )
 
 

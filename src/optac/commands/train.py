@@ -30,10 +30,8 @@ def configure(parser: Parser) -> None:
     parser.more_help = _listed_settings
     what = "a Gymnasium id with Box observations and bounded Box actions"
     parser.add_argument("environment", metavar="ENVIRONMENT", help=what)
-    arguments = "an argument of the environment, as in --env-kwargs g=9.0; repeatable"
-    parser.add_argument(
-        "--env-kwargs", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=arguments
-    )
+    arguments = "an argument of the environment, as in --env-kwargs g=9.0; repeatable, as --set is"
+    parser.add_argument("--env-kwargs", action="append", default=[], metavar="NAME=VALUE", help=arguments)
     agents = f"a name from `optac list`, or package.module (default: {DEFAULT_AGENT})"
     parser.add_argument("--agent", default=DEFAULT_AGENT, metavar="AGENT", help=agents)
     parser.add_argument("--steps", type=int, default=100_000, metavar="N", help="default: 100000")
