@@ -15,7 +15,7 @@ from optac.cli import main
 from optac.errors import InvalidInput, OptacError
 from optac.runs.json_files import read_tree, write_tree
 from optac.runs.solving import KEPT_CLASSES, SolveConfig, prepared_solve, run_solve
-from optac.runs.training import train
+from optac.runs.training import evaluate, train
 
 RESULTS = Path(__file__).parents[2] / "results"
 LOCK = {"horizon": 3, "actions": 2}
@@ -117,6 +117,12 @@ def test_a_training_of_the_command_line_is_trained_further_in_python(
     assert loaded.parameters_sha256 == whole.parameters_sha256
     rows = [{k: v for k, v in row.items() if k != "time/fps"} for row in loaded.rows]
     assert rows == rows_of(tmp_path / "whole")
+    played = loaded.evaluate(episodes=2, seed=1)
+    said = evaluate(tmp_path / "whole", episodes=2, seed=1)
+    assert (played.mean, played.std, len(played.returns)) == (said.mean_reward, said.std_reward, 2)
+    assert loaded.evaluate(2).mean != played.mean and loaded.parameters_sha256 == whole.parameters_sha256
+    with pytest.raises(InvalidInput, match="episodes must be at least 1"):
+        loaded.evaluate(0)
     loaded.save(tmp_path / "a.ckpt")
     assert optac.load(tmp_path / "a.ckpt").parameters_sha256 == whole.parameters_sha256
 

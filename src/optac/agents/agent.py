@@ -1,8 +1,6 @@
 """The agents as a user meets them: made for an environment, they learn, act, save and load."""
 
 import copy
-import inspect
-import typing
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -16,12 +14,13 @@ from optac import registry
 from optac.agents import crffsac, sac
 from optac.agents.record import AgentRecord, Given, record_of
 from optac.agents.setting_types import AgentSettingTypes, FeatureSettingTypes
-from optac.agents.settings import AgentSettings
+from optac.agents.settings import AgentSettings, show_settings
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
 from optac.agents.training.environment_calls import Env
+from optac.agents.training.evaluation import Evaluation, evaluate
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import training_progress
@@ -30,7 +29,7 @@ from optac.agents.training.store import learner_of
 from optac.environments import make
 from optac.errors import InvalidInput
 from optac.notebook import card
-from optac.settings import changed, read
+from optac.settings import changed, read, require_at_least
 from optac.threads import limit_threads
 
 if TYPE_CHECKING:
@@ -108,6 +107,24 @@ class Agent:
         policy = self._learner.policy
         action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
         return policy.to_env(action), None
+
+    def evaluate(self, episodes: int = 10, *, seed: int = 0) -> Evaluation:
+        """Play episodes with the deterministic policy in an environment of their own; nothing is learnt from them.
+
+        The answer has `mean` and `std`, and of each episode `returns` and `lengths`. No evaluation had their seeds
+        so far; `seed` chooses among them. Loaded from a finished run, these are the episodes of `optac eval`.
+        """
+        require_at_least(1, episodes=episodes)
+        require_at_least(0, seed=seed)
+        return evaluate(
+            self._learner.policy,
+            lambda: _another(self._given_env),
+            episodes=episodes,
+            seed=self._learner.seed,
+            place=self.steps + 1 + seed,
+            step_timeout=self.settings.step_timeout,
+            max_steps=self.settings.eval_max_steps,
+        )
 
     def plot(self) -> "Picture":
         """The mean return of every evaluation against the steps taken, as a matplotlib figure."""
@@ -247,25 +264,8 @@ class CRFFSAC(Agent):
         super().__init__(env, agent=record, seed=seed, threads=threads, **settings)
 
 
-def _show_settings(kind: type[Agent], settings: type[AgentSettings]) -> None:
-    """Have `help` and completion show each setting with its default, and the class's text its meaning."""
-    signature = inspect.signature(kind.__init__)
-    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    kinds, names = typing.get_type_hints(settings), {one.name for one in own}
-    described = [setting for setting in settings.described() if setting[0] not in names]
-    shown = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name])
-        for name, default, _ in described
-    ]
-    kind.__init__.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
-    lines = [f"{name} [{default}]: {text}" for name, default, text in described]
-    kind.__doc__ = "\n    ".join(
-        [f"{kind.__doc__}\n\n    Settings, each a keyword [and its default]:\n", *lines]
-    )
-
-
-_show_settings(SAC, AgentSettings)
-_show_settings(CRFFSAC, crffsac.Settings)
+show_settings(SAC, AgentSettings)
+show_settings(CRFFSAC, crffsac.Settings)
 
 
 def _opened(env: Env | str) -> Env:

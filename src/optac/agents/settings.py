@@ -10,6 +10,8 @@ was found and what it does not do yet.
 """
 
 import dataclasses
+import inspect
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -104,3 +106,20 @@ class AgentSettings:
     def described(cls) -> list[tuple[str, Any, str]]:
         """Name, default and meaning of each setting."""
         return [(f.name, f.default, f.metadata["help"]) for f in dataclasses.fields(cls)]
+
+
+def show_settings(kind: type, settings: type[AgentSettings]) -> None:
+    """Have `help` and completion show each setting of a class with its default, and the class's text its meaning."""
+    signature = inspect.signature(kind.__init__)  # type: ignore[misc]
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    kinds, names = typing.get_type_hints(settings), {one.name for one in own}
+    described = [setting for setting in settings.described() if setting[0] not in names]
+    shown = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kinds[name])
+        for name, default, _ in described
+    ]
+    kind.__init__.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[misc]
+    lines = [f"{name} [{default}]: {text}" for name, default, text in described]
+    kind.__doc__ = "\n    ".join(
+        [f"{kind.__doc__}\n\n    Settings, each a keyword [and its default]:\n", *lines]
+    )

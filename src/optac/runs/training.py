@@ -29,6 +29,7 @@ from optac.runs.running import Interrupted
 from optac.runs.training_config import training_config, training_id
 from optac.runs.training_result import TrainingResult
 from optac.runs.training_run import result_of, run
+from optac.settings import require_at_least
 
 __all__ = ["Interrupted", "evaluate", "open_policy", "resume", "train"]
 
@@ -109,10 +110,8 @@ def evaluate(
 
     With `best` it is the policy of the run's best evaluation, else the one of its newest checkpoint.
     """
-    if episodes < 1:
-        raise InvalidInput(f"episodes={episodes} must be at least 1")
-    if seed < 0:
-        raise InvalidInput(f"seed={seed} must be at least 0")
+    require_at_least(1, episodes=episodes)
+    require_at_least(0, seed=seed)
     opened = open_policy(path, on_notice, trust=trust, best=best)
     config = opened.config
     # Training evaluates at places 1 … steps, so the ones after these are fresh.
