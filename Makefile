@@ -71,6 +71,7 @@ docs: $(STAMP)  ## the documentation site in build/site, strictly, with every ex
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m mkdocs build
 	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs
+	@echo 'build/site/index.html opens from the disk; for its search too: $(BIN)/python -m http.server --bind 127.0.0.1 -d build/site'
 
 wheel: $(STAMP)  ## build wheel and source archive into build/dist, and check what is in them
 	rm -rf build/dist build/lib

@@ -217,11 +217,24 @@ def _inline(name: str, value: Callable[..., Any]) -> str:
     except (TypeError, ValueError):
         return name
     plain = [
-        one.replace(annotation=inspect.Parameter.empty)
+        one.replace(annotation=inspect.Parameter.empty, default=_named(one.default))
         for one in parameters
         if one.name not in ("self", "cls")
     ]
     return f"{name}{inspect.Signature(plain)}"
+
+
+class _Name(str):
+    """A text that is its own repr."""
+
+    __repr__ = str.__str__
+
+
+def _named(default: Any) -> Any:
+    """A default as a signature shows it: a function by its name, not by where it lies in memory."""
+    if not inspect.isfunction(default):
+        return default
+    return _Name("…" if default.__name__ == "<lambda>" else default.__name__)
 
 
 def _usage(parser: argparse.ArgumentParser) -> str:

@@ -1,5 +1,6 @@
 """The pages' tables of settings are the settings."""
 
+import dataclasses
 import inspect
 import pydoc
 import re
@@ -43,6 +44,8 @@ def test_every_setting_is_documented_with_its_defaults() -> None:
         if name not in ("preset", "bonus")
     }
     assert tables == expected
+    plain = crffsac.Settings.choose({"preset": "plain"})
+    assert dataclasses.replace(plain, preset="default") == presets[0], "one column for both"
     assert documented("sac.md").keys() == {name for name, _, _ in sac.Settings.described()} - {"preset"}
 
 

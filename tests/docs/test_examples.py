@@ -19,7 +19,7 @@ from scripts.page_examples import DOCS, FENCE, ROOT, Example, examples, marked, 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 DEFAULT = ("index.md", "tutorials/paper.md", "tutorials/own-mdp.md")
 """run with the default tests; the others need minutes"""
-QUIET = ("solve", "compare", "train", "resume", "sweep", "reproduce")
+QUIET = ("solve", "compare", "train", "resume", "sweep", "tune", "reproduce")
 
 
 @pytest.fixture

@@ -37,6 +37,12 @@ def test_every_public_name_has_an_entry_with_a_text(made: dict[str, str]) -> Non
     assert names == set(reference.public_names("optac"))
 
 
+def test_nothing_on_the_pages_changes_with_the_process_that_made_them(made: dict[str, str]) -> None:
+    for name, page in made.items():
+        assert not re.search(r" at 0x[0-9a-f]+", page), name
+    assert "policy=soft_policy" in made["reference/api/optac.extend.md"]
+
+
 def test_every_command_and_option_is_listed(made: dict[str, str]) -> None:
     page = made["reference/commands.md"]
     assert re.findall(r"^## optac (\w+)$", page, re.M) == list(COMMANDS)
