@@ -6,10 +6,16 @@ import pytest
 from optac import make_problem
 from optac.models.rich import DecodedPolicy, Decoders, RichClass
 from optac.models.rich.contexts import Contexts, Family, indistinct_pair
-from optac.models.rich.discriminant import discriminant, expectation_maximisation, logits, softmax
+from optac.models.rich.discriminant import (
+    discriminant,
+    expectation_maximisation,
+    logits,
+    precision,
+    softmax,
+)
 from optac.models.rich.past import Past
-from optac.models.rich.splits import best_split, telling_directions
-from optac.models.rich.step_fit import MERGE, least_gains
+from optac.models.rich.splits import best_split, loud_directions, telling_directions
+from optac.models.rich.step_fit import MERGE, ROWS_PER_DIRECTION, least_gains, whitening
 
 
 def contexts(ids, size):
@@ -36,8 +42,27 @@ def test_labels_with_the_same_contexts_are_one():
     labels = rng.integers(3, size=600)
     outcome = np.where(labels == 2, rng.integers(2, size=600), rng.integers(2, 4, size=600))
     least = np.full((3, 3), 3.0)
-    assert indistinct_pair(contexts(outcome, 4), labels, 3, least) == (0, 1)
-    assert indistinct_pair(contexts(labels, 3), labels, 3, least) is None
+    assert indistinct_pair(contexts(outcome, 4), labels, 3, least, [np.zeros((3, 4))]) == (0, 1)
+    assert indistinct_pair(contexts(labels, 3), labels, 3, least, [np.zeros((3, 3))]) is None
+
+
+def test_latents_that_a_settled_policy_treats_each_in_its_own_way_stay_two():
+    """Action 0 in latent 0 and action 1 in latent 1 both pay, and nothing else is tried any more."""
+    labels = np.repeat([0, 1], 500)
+    given = Contexts((Family(2 * labels + 1, 2, 2),), Family(np.ones(1000, dtype=np.int64), 1, 2))
+    least = np.full((2, 2), MERGE)
+    assert indistinct_pair(given, labels, 2, least, [np.zeros((2, 4))]) == (0, 1)
+    data = RichClass(2, rank=2).empty_data(1, 0, 2)
+    data.reward_values = np.array([0.0, 1.0])
+    for z, a in ((0, 1), (1, 0)):  # ten wrong actions each, long ago
+        data.past.add(np.ones((1, 10, 2)) / 2, *(np.full((1, 10), value) for value in (z, a, 0)))
+    data.episodes = 1000
+    data.labels[0, :1000] = labels
+    past = data.past_counts(0, labels, np.array([2]), 2)
+    assert past[0].tolist() == [[0, 0, 10, 0], [10, 0, 0, 0]]
+    assert indistinct_pair(given, labels, 2, least, past) is None
+    # Under exchanged labels the past is exchanged as well.
+    assert data.past_counts(0, 1 - labels, np.array([2]), 2)[0].tolist() == past[0][::-1].tolist()
 
 
 def test_a_latent_that_noise_cut_in_two_is_made_one_again_and_two_groups_stay_two():
@@ -50,14 +75,15 @@ def test_a_latent_that_noise_cut_in_two_is_made_one_again_and_two_groups_stay_tw
         given = contexts(ids, 20)
         directions, _ = telling_directions(features, given)
         weights, _, gain = expectation_maximisation(
-            features, given, np.eye(2)[(features @ directions[:, 0] > 0).astype(int)]
+            features, given, np.eye(2)[(features @ directions[:, 0] > 0).astype(int)], precision(features)
         )
         shares = softmax(logits(features, weights))
         labels, least = shares.argmax(axis=1), least_gains(shares, 64)
         # On the rows that it was fitted to, noise gains as well: the old bar alone would keep both.
         assert gain > MERGE
-        assert indistinct_pair(given, labels, 2, np.full((2, 2), MERGE)) is None
-        assert indistinct_pair(given, labels, 2, least) == ((0, 1) if features is noise else None)
+        none = [np.zeros((2, 20))]
+        assert indistinct_pair(given, labels, 2, np.full((2, 2), MERGE), none) is None
+        assert indistinct_pair(given, labels, 2, least, none) == ((0, 1) if features is noise else None)
 
 
 def test_discriminant_separates_under_loud_noise():
@@ -65,8 +91,41 @@ def test_discriminant_separates_under_loud_noise():
     labels = rng.integers(2, size=500)
     features = rng.normal(size=(500, 10)) * np.r_[np.full(9, 5.0), 0.1]
     features[:, 9] += labels
-    weights = discriminant(features, np.eye(2)[labels])
+    weights = discriminant(features, np.eye(2)[labels], precision(features))
     assert (logits(features, weights).argmax(axis=1) == labels).mean() > 0.99
+
+
+def test_the_discriminant_is_that_of_the_scatter_within():
+    rng = np.random.default_rng(3)
+    features, labels = rng.normal(size=(60, 7)), rng.dirichlet(np.ones(3), size=60)
+    labels *= rng.uniform(0.5, 2.0, size=(60, 1))
+    sizes, means = labels.sum(axis=0), labels.T @ features / labels.sum(axis=0)[:, None]
+    within = sum(
+        weight * np.outer(x - m, x - m)
+        for x, row in zip(features, labels, strict=True)
+        for m, weight in zip(means, row, strict=True)
+    )
+    expected = np.linalg.solve((within + 7 * np.eye(7)) / (sizes.sum() + 7), means.T)
+    weights = discriminant(features, labels, precision(features, labels.sum(axis=1)))
+    np.testing.assert_allclose(weights[:-1], expected, rtol=1e-6)
+    np.testing.assert_allclose(weights[-1], -0.5 * np.einsum("zd,dz->z", means, expected), rtol=1e-6)
+
+
+def test_a_fit_of_few_rows_in_many_dimensions_sees_what_is_loud_and_no_more():
+    """Two groups in 512 dimensions of noise, whose contexts tell them apart: 200 rows are enough for a split."""
+    rng = np.random.default_rng(4)
+    group = np.arange(200) < 30
+    observations = rng.normal(0.0, 0.1, (200, 512)) + group[:, None] * np.eye(512)[0]
+    before = np.where(group, 9, rng.integers(9, size=200))
+    _, whiten, spread = whitening(observations, np.zeros(200, dtype=np.int64))
+    assert whiten.shape == (512, 200 // ROWS_PER_DIRECTION)
+    features = (observations - observations.mean(axis=0)) @ whiten
+    found = best_split(
+        features, contexts(before, 10), loud_directions(features, spread), rng, accept=6.0, gate=1.0
+    )
+    assert found.weights is not None
+    child = logits(features, found.weights).argmax(axis=1)
+    assert (child == child[0]).tolist() == group.tolist()
 
 
 def rare_rows(rng, tied):
@@ -168,15 +227,17 @@ def test_the_buffer_is_bounded():
 
 
 def test_tables_of_the_past_move_with_the_labels():
-    past = Past(horizon=2, actions=2, rank=3)
+    past = Past(horizon=2, actions=2, rank=3, rewards=2)
     one = np.eye(3)[[0, 0, 1, 1]]
     labels, actions = np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), np.array([[0, 1, 1, 1], [0, 0, 0, 1]])
-    past.add(np.stack([one, np.eye(3)[labels[1]]]), labels, actions, np.array([[0, 0, 0, 1.0], [0, 0, 0, 0]]))
+    past.add(np.stack([one, np.eye(3)[labels[1]]]), labels, actions, np.array([[0, 0, 0, 1], [0, 0, 0, 0]]))
     assert past.following[0, 0].tolist() == [[1, 0, 0], [0, 1, 0]]
-    assert past.tried[0].tolist() == [[1, 1], [0, 2], [0, 0]] and past.paid[0, 1].tolist() == [0, 1]
+    tried = past.paid.sum(axis=-1)
+    assert tried[0].tolist() == [[1, 1], [0, 2], [0, 0]] and past.paid[0, 1].tolist() == [[0, 0], [1, 1]]
     # Half of the buffer's rows of label 1 at step 1 became label 2; label 0 has no row there and stays.
     past.relabel(1, np.array([1, 1, 1, 1]), np.array([1, 2, 1, 2]))
     assert past.following[0, 0].tolist() == [[1, 0, 0], [0, 0.5, 0.5]]
-    assert past.tried[1].tolist() == [[1, 0], [1, 0.5], [1, 0.5]]
+    tried = past.paid.sum(axis=-1)
+    assert tried[1].tolist() == [[1, 0], [1, 0.5], [1, 0.5]]
     assert past.gram[1, 0].tolist() == [[1, 0, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]]
-    assert past.tried[0].tolist() == [[1, 1], [0, 2], [0, 0]]
+    assert tried[0].tolist() == [[1, 1], [0, 2], [0, 0]]

@@ -103,16 +103,17 @@ def left_one_out(family: Family, counts: Array, common: Array) -> Array:
 
 
 def indistinct_pair(
-    contexts: Contexts, labels: Array, count: int, least_gain: Array
+    contexts: Contexts, labels: Array, count: int, least_gain: Array, past: list[Array]
 ) -> tuple[int, int] | None:
     """The two labels whose contexts are told almost as well when they are one: a gain furthest below `least_gain` nats.
 
-    What is asked of every pair of labels is an entry of `least_gain`, (d, d).
+    What is asked of every pair of labels is an entry of `least_gain`, (d, d). `past` has counts to add, (d, cells) a
+    family: two latents that a settled policy treats each in its own way look alike, but for what was tried long ago.
     """
     tables = []
-    for family in contexts.families:
+    for family, earlier in zip(contexts.families, past, strict=True):
         flat = np.bincount(labels * family.cells + family.ids, minlength=count * family.cells)
-        tables.append(flat.reshape(count, -1).astype(float))
+        tables.append(flat.reshape(count, -1) + earlier)
     sizes = np.bincount(labels, minlength=count)
     best, pair = 0.0, None
     for i in range(count):

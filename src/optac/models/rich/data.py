@@ -55,7 +55,7 @@ class RichData:
         self.episodes = 0
         self.records = [StepRecord() for _ in range(horizon)]
         self.fits = 0
-        self.past = Past(horizon, actions, rank)
+        self.past = Past(horizon, actions, rank, MOST_REWARDS)
         self._undecoded: list[Array] = []
 
     @property
@@ -105,6 +105,17 @@ class RichData:
                 families.append(Family(action * count + self.labels[h + 1, rows], self.actions_count, count))
         return Contexts(tuple(families), Family(paid, 1, rewards))
 
+    def past_counts(self, h: int, labels: Array, used: Array, count: int) -> list[Array]:
+        """What left the buffer, counted as `contexts` are, (count, cells) a family, if its rows had these labels."""
+        rewards = len(self.reward_values)
+        paid, following = self.past.futures(h, self.labels[h, : self.rows], labels)
+        tables = [paid[:count, :, :rewards].reshape(count, -1)] if rewards > 1 else []
+        if h > 0:
+            tables.append(np.zeros((count, int(used[h - 1]) * self.actions_count)))
+        if h < self.horizon - 1 and used[h + 1] > 1:
+            tables.append(following[:count, :, : int(used[h + 1])].reshape(count, -1))
+        return tables
+
     def before(self, h: int) -> Array:
         """The pair (z, a) before every row of step h > 0, as one number."""
         return self.labels[h - 1, : self.rows] * self.actions_count + self.actions[h - 1, : self.rows]
@@ -122,8 +133,7 @@ class RichData:
     def _leave(self, at: Array) -> None:
         """Count what is in these slots for good, before others take them."""
         if len(at):
-            paid = self.reward_values[self.reward_ids[:, at]]
-            self.past.add(self.shares[:, at], self.labels[:, at], self.actions[:, at], paid)
+            self.past.add(self.shares[:, at], self.labels[:, at], self.actions[:, at], self.reward_ids[:, at])
 
     def _label(self, h: int, at: Array, decoders: Decoders) -> None:
         shares = decoders.decode(h, self.observations[h, at])

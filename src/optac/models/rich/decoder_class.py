@@ -112,9 +112,10 @@ def _tabulated(data: RichData, decoders: Decoders) -> RichModel:
     for h in range(horizon):
         action = data.actions[h, :rows]
         pair = data.labels[h, :rows] * actions + action
-        tried = np.bincount(pair, minlength=rank * actions).reshape(rank, actions) + past.tried[h]
+        tried = np.bincount(pair, minlength=rank * actions).reshape(rank, actions) + past.paid[h].sum(axis=-1)
         paid = np.bincount(pair, data.reward_values[data.reward_ids[h, :rows]], rank * actions)
-        rewards[h] = (paid.reshape(rank, actions) + past.paid[h]) / np.maximum(tried, 1e-9)
+        earlier = past.paid[h, :, :, : len(data.reward_values)] @ data.reward_values
+        rewards[h] = (paid.reshape(rank, actions) + earlier) / np.maximum(tried, 1e-9)
         count = int(decoders.used[h])
         shares = data.shares[h, :rows, :count].astype(float)
         for a in range(actions):

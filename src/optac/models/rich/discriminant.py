@@ -6,8 +6,6 @@ marginal. A maximum over all linear maps would fit the noise of rows whose conte
 border where the means leave it.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from optac.array_types import Array
@@ -19,14 +17,24 @@ DRIFT = 5.0
 """nats lost to the best sweep at which EM stops"""
 
 
-def discriminant(features: Array, labels: Array) -> Array:
-    """Weights (D + 1, d) of log q up to a constant; the covariance within is shrunk towards the identity."""
+def precision(features: Array, weights: Array | None = None) -> Array:
+    """(Σ w x xᵀ + D·I)⁻¹, which fits of the decoder to the same rows, each of its weight w, have in common."""
     dim = features.shape[1]
+    weighted = features if weights is None else features * weights[:, None]
+    return np.asarray(np.linalg.inv(weighted.T @ features + dim * np.eye(dim)))
+
+
+def discriminant(features: Array, labels: Array, common: Array) -> Array:
+    """Weights (D + 1, d) of log q up to a constant; the covariance within is shrunk towards the identity.
+
+    The scatter within is that of all rows, whose inverse is `common`, less what the d means m, each of n rows, account
+    for. By Woodbury's identity its inverse times mᵀ is G (n⁻¹ − m G)⁻¹ n⁻¹ with G = common · mᵀ.
+    """
     sizes = labels.sum(axis=0) + 1e-9
     means = (labels.T @ features) / sizes[:, None]
-    within = (features * labels.sum(axis=1)[:, None]).T @ features - (means * sizes[:, None]).T @ means
-    within[np.diag_indices(dim)] += dim
-    weights = np.linalg.solve(within / (sizes.sum() + dim), means.T)
+    shared = common @ means.T
+    weights = shared @ np.linalg.inv(np.diag(1 / sizes) - means @ shared) / sizes
+    weights *= sizes.sum() + features.shape[1]
     return np.vstack([weights, -0.5 * (means.T * weights).sum(axis=0)])
 
 
@@ -61,19 +69,22 @@ def expectation_maximisation(
     features: Array,
     contexts: Contexts,
     labels: Array,
-    weigh: Callable[[Array], Array] | None = None,
+    common: Array | None = None,
     margin: float = 0.0,
 ) -> tuple[Array, list[Array], float]:
     """The best sweep's decoder, its tables and its gain, left-one-out, from soft labels (rows, d).
 
     A sweep fits the decoder to the labels, the tables to the decoder's labels, and takes as the next labels what the
     tempered decoder and the contexts, past and future, say together. A later sweep must gain `margin` nats more than
-    the best before it.
+    the best before it. With `common`, the rows' `precision`, all rows weigh the same; without it labels are balanced.
     """
     best: tuple[Array, list[Array], float] | None = None
     for worth in WORTH_OF_X:
-        weighted = labels if weigh is None else labels * weigh(labels)[:, None]
-        weights = discriminant(features, weighted)
+        if common is None:
+            share = balanced(labels)
+            weights = discriminant(features, labels * share[:, None], precision(features, share))
+        else:
+            weights = discriminant(features, labels, common)
         values = logits(features, weights)
         tables = contexts.log_ratios(softmax(values))
         gain = contexts.left_one_out(values.argmax(axis=1), values.shape[1])

@@ -11,7 +11,7 @@ import numpy as np
 
 from optac.array_types import Array
 from optac.models.rich.contexts import Contexts, Family, left_one_out
-from optac.models.rich.discriminant import expectation_maximisation, logits, softmax
+from optac.models.rich.discriminant import expectation_maximisation, logits, precision, softmax
 
 FOLDS = 4
 DIRECTIONS = 2
@@ -40,8 +40,8 @@ def best_split(
     told = directions.shape[1] if excess >= gate else 0
     if rows < FEWEST_ROWS:
         return Split(None, 0.0, excess)
-    directions = directions[:, :told]
-    starts = [_split_along(features, contexts, one) for one in (*directions.T, *axes.T)]
+    directions, common = directions[:, :told], precision(features)
+    starts = [_split_along(features, contexts, common, one) for one in (*directions.T, *axes.T)]
     order = [k for k in np.argsort([-gain for _, _, gain in starts]) if starts[k][2] >= accept][:2]
     if not order:
         return Split(None, 0.0, excess)
@@ -49,12 +49,12 @@ def best_split(
     fold = rng.permutation(rows) % FOLDS
     for left_out in range(FOLDS):
         kept, tested = np.flatnonzero(fold != left_out), np.flatnonzero(fold == left_out)
-        seen = contexts.take(kept)
+        seen, common = contexts.take(kept), precision(features[kept])
         found, _ = telling_directions(features[kept], seen)
         lines = (*found[:, :told].T, *axes.T)
         for k in order:
             if k < len(lines):
-                weights, tables, _ = _split_along(features[kept], seen, lines[k])
+                weights, tables, _ = _split_along(features[kept], seen, common, lines[k])
                 gains[k] += _held_out(features[tested], contexts.take(tested), weights, tables)
     best = max(order, key=lambda k: gains[k])
     return Split(starts[best][0] if gains[best] >= accept else None, gains[best], excess)
@@ -77,11 +77,11 @@ def telling_directions(features: Array, contexts: Contexts) -> tuple[Array, floa
     return np.linalg.solve(root.T, left[:, :DIRECTIONS]), float(excess)
 
 
-def loud_directions(features: Array, unwhiten: Array) -> Array:
+def loud_directions(features: Array, spread: Array) -> Array:
     """Directions of largest variance before whitening, as functionals of the whitened features."""
-    plain = (features - features.mean(axis=0)) @ unwhiten
+    plain = (features - features.mean(axis=0)) * spread
     _, vectors = np.linalg.eigh(plain.T @ plain)
-    return np.asarray(unwhiten @ vectors[:, -DIRECTIONS:])
+    return np.asarray(spread[:, None] * vectors[:, -DIRECTIONS:])
 
 
 def _residuals(contexts: Contexts) -> Array:
@@ -101,12 +101,14 @@ def _family_residuals(family: Family) -> Array:
     return np.asarray((outcome - group * share) / scale)
 
 
-def _split_along(features: Array, contexts: Contexts, direction: Array) -> tuple[Array, list[Array], float]:
+def _split_along(
+    features: Array, contexts: Contexts, common: Array, direction: Array
+) -> tuple[Array, list[Array], float]:
     """Two children from a direction: the best threshold, then EM."""
     scores = features @ direction
     above = scores > _threshold(contexts, scores)
     sides = np.stack([~above, above], axis=1).astype(float)
-    return expectation_maximisation(features, contexts, sides)
+    return expectation_maximisation(features, contexts, sides, common)
 
 
 def _threshold(contexts: Contexts, scores: Array) -> float:

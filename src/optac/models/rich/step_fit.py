@@ -6,10 +6,12 @@ from optac.array_types import Array
 from optac.models.rich.contexts import indistinct_pair
 from optac.models.rich.data import FULL_CELL, RichData, Seen
 from optac.models.rich.decoders import Decoders
-from optac.models.rich.discriminant import balanced, expectation_maximisation, logits, softmax
+from optac.models.rich.discriminant import expectation_maximisation, logits, softmax
 from optac.models.rich.splits import FEWEST_ROWS, best_split, loud_directions
 
 ROWS_OF_A_FIT = 1_500
+ROWS_PER_DIRECTION = 8
+"""rows of a fit for every direction of x that its decoder may look at"""
 ACCEPT = 6.0
 """nats on held-out rows that the first split tried at a step must gain; the n-th must gain log n more"""
 GATE = 1.0
@@ -37,15 +39,15 @@ def refitted(data: RichData, h: int, decoders: Decoders, rng: np.random.Generato
     """The decoders with step h fitted to its rows, which are labelled anew."""
     rows = _picked(data, h, rng, np.arange(data.rows))
     observations, labels = data.observations[h, rows].astype(float), data.labels[h, rows]
-    mean, whiten = _whitening(observations, labels)
+    mean, whiten, spread = whitening(observations, labels)
     features = (observations - mean) @ whiten
     contexts = data.contexts(h, rows, decoders.used)
     count = int(decoders.used[h])
-    labels, now = _split(data, h, decoders.used, features, labels, (mean, whiten), rng)
+    labels, now = _split(data, h, decoders.used, features, labels, (mean, whiten, spread), rng)
     if now > 1:
         # A decoder that moves away from labels that are right gains by noise, up to half a nat a weight.
         weights, _, _ = expectation_maximisation(
-            features, contexts, np.eye(now)[labels], balanced, margin=features.shape[1] / 2
+            features, contexts, np.eye(now)[labels], margin=features.shape[1] / 2
         )
         weights = _merged(data, h, decoders.used, features, weights, (mean, whiten), rows)
     else:
@@ -69,13 +71,12 @@ def _split(
     used: Array,
     features: Array,
     labels: Array,
-    map_: tuple[Array, Array],
+    map_: tuple[Array, Array, Array],
     rng: np.random.Generator,
 ) -> tuple[Array, int]:
     """The labels after every split that holds, and how many labels there are."""
     count, record = int(used[h]), data.records[h]
-    mean, whiten = map_
-    unwhiten = np.linalg.inv(whiten)
+    mean, whiten, spread = map_
     labels = labels.copy()
     for label in np.argsort(-np.bincount(labels, minlength=count)):
         mine = np.flatnonzero(labels == label)
@@ -88,7 +89,7 @@ def _split(
         record.tried[int(label)] = seen
         own = _picked(data, h, rng, np.flatnonzero(data.labels[h, : data.rows] == label))
         inside = (data.observations[h, own] - mean) @ whiten
-        axes = loud_directions(inside, unwhiten)
+        axes = loud_directions(inside, spread)
         record.tries += 1
         accept = ACCEPT + np.log(record.tries)
         found = best_split(inside, data.contexts(h, own, used), axes, rng, accept=accept, gate=GATE)
@@ -115,7 +116,9 @@ def _merged(
     slope = (whiten @ weights[:-1]).astype(np.float32)
     values = data.observations[h, : data.rows] @ slope + (weights[-1] - mean @ slope).astype(np.float32)
     least = least_gains(softmax(values), whiten.shape[1])
-    pair = indistinct_pair(data.contexts(h, everything, used), values.argmax(axis=1), count, least)
+    now = values.argmax(axis=1)
+    past = data.past_counts(h, now, used, count)
+    pair = indistinct_pair(data.contexts(h, everything, used), now, count, least, past)
     if pair is None:
         return weights
     shares = softmax(logits(features, weights))
@@ -124,7 +127,7 @@ def _merged(
     if count == 2:
         return np.zeros((features.shape[1] + 1, 1))
     contexts = data.contexts(h, rows, used)
-    return expectation_maximisation(features, contexts, shares, balanced)[0]
+    return expectation_maximisation(features, contexts, shares)[0]
 
 
 def least_gains(shares: Array, dim: int) -> Array:
@@ -174,16 +177,21 @@ def _level(sizes: Array) -> float:
     return float((ROWS_OF_A_FIT - below[first]) / above[first])
 
 
-def _whitening(observations: Array, labels: Array) -> tuple[Array, Array]:
-    """The mean, and a map under which the covariance within the present latents is the identity, slightly shrunk."""
+def whitening(observations: Array, labels: Array) -> tuple[Array, Array, Array]:
+    """The mean, a map to whitened features, and the spread of each feature before it was whitened.
+
+    Under the map the covariance within the present latents is the identity, slightly shrunk. It keeps one direction for
+    every eight rows, the loudest: with more than the rows can tell apart, a decoder is fitted to noise.
+    """
     rows, dim = observations.shape
     mean = observations.mean(axis=0)
     centred = observations - mean
     for label in np.unique(labels):
         mine = labels == label
         centred[mine] -= centred[mine].mean(axis=0)
-    covariance = centred.T @ centred / rows
-    shrinkage = 1e-3 + 0.1 * dim / (dim + rows)
-    covariance[np.diag_indices(dim)] += shrinkage * (np.trace(covariance) / dim + 1e-12)
-    values, vectors = np.linalg.eigh(covariance)
-    return mean, vectors / np.sqrt(values)
+    values, vectors = np.linalg.eigh(centred.T @ centred / rows)
+    kept = min(dim, max(1, rows // ROWS_PER_DIRECTION))
+    values, vectors = values[-kept:].clip(0), vectors[:, -kept:]
+    shrinkage = 1e-3 + 0.1 * kept / (kept + rows)
+    spread = np.sqrt(values + shrinkage * (values.mean() + 1e-12))
+    return mean, vectors / spread, spread

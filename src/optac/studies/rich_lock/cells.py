@@ -91,9 +91,9 @@ def _long() -> Iterator[Cell]:
     yield from _runs("distractors", {"horizon": 25, "distractors": 4}, BUDGETS[25])
     yield from _runs("gaussian", {"horizon": 25}, BUDGETS[25], settings={"model_class": "gaussian"})
     yield from _runs("horizon", {"horizon": 50}, BUDGETS[50])
-    yield from _runs("horizon", {"horizon": 100}, BUDGETS[100], seeds=3)
     yield from _runs("sea, no bonus", {}, 5 * SEA, "rich-sea", settings={"alpha": 0.0})
     yield from _runs("dimension", {"horizon": 6, "dim": 512}, 2 * BUDGETS[6])
+    yield from _runs("horizon", {"horizon": 100}, BUDGETS[100], seeds=3)
     for problem, parameters in (("rich-lock", {"horizon": 12}), ("rich-sea", {})):
         words = " ".join(["floor DQN", problem, *(f"{name}={value}" for name, value in parameters.items())])
         how = {"learner": "DQN", "problem": problem, "parameters": parameters, "budget": FLOOR[problem]}
