@@ -15,7 +15,7 @@ import optac
 from optac.agents import crffsac, sac
 from optac.agents.agent import Agent
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.features import transition_model
+from optac.agents.parts.features import features, next_state_loss, transition_model
 from optac.agents.parts.networks import mlp, standardised
 from optac.agents.parts.soft_actor_critic import Transitions, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
@@ -262,3 +262,41 @@ def test_the_best_action_is_found(agent: str) -> None:
     learnt = made(agent, "probe/SignOfAction-v0", **QUICK).learn(2_000)
     action, _ = learnt.predict(np.zeros(1, np.float32))
     assert action[0] == pytest.approx(1.0, abs=0.3)
+
+
+def own_features(**more: Any) -> crffsac.Settings:
+    given = {"preset": "recipe", "own_features": True, "width": 8, "feature_width": 6, "batch_size": BATCH}
+    return crffsac.Settings.choose(given | more)
+
+
+def test_a_critic_with_features_of_its_own_does_not_depend_on_the_others() -> None:
+    settings = own_features()
+    state = crffsac.init(settings, OBS, ACT, key=jax.random.key(1))
+    obs, action = batches().obs[0], batches().action[0]
+    phi = features(state.slow_phi, obs, action)
+    assert phi.shape == (2, BATCH, 6) and bool((phi[0] != phi[1]).any(axis=1).all())
+    # Learnt apart: without the other, a φ gets the same gradient, up to the mean over both.
+    whole = jax.grad(next_state_loss)(state.model, one_batch(), STATISTICS)
+    alone = jax.tree.map(lambda leaf: leaf[1], state.model)
+    single = jax.grad(next_state_loss)(alone, one_batch(), STATISTICS)
+    for both, one in zip(jax.tree.leaves(whole), jax.tree.leaves(single), strict=True):
+        np.testing.assert_allclose(2 * both[1], one, rtol=1e-4, atol=1e-7)
+
+
+def one_batch() -> Transitions:
+    return jax.tree.map(lambda x: x[0], batches())
+
+
+def test_the_bonus_sees_the_features_of_all_critics() -> None:
+    settings = own_features(bonus=True)
+    state = crffsac.init(settings, OBS, ACT, key=jax.random.key(1))
+    assert state.inverse_root.shape == (12, 12)
+    rows = one_batch()
+    state = crffsac.rebuild_covariance(
+        settings, state, np.asarray(rows.obs), np.asarray(rows.action), np.ones(BATCH, np.float32)
+    )
+    phi = np.hstack(features(state.slow_phi, rows.obs, rows.action))
+    covariance = np.eye(12) + phi.T @ phi
+    expected = np.minimum(np.sqrt(np.einsum("ij,jk,ik->i", phi, np.linalg.inv(covariance), phi)), 1.0)
+    _, info = crffsac.update(settings, state, batches(), STATISTICS)
+    np.testing.assert_allclose(info.bonus_mean, expected.mean(), rtol=1e-4)

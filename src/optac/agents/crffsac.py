@@ -7,7 +7,7 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
 is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
-the critics are SAC's own, with φ beside (s, a) in their input, so that φ is all that the two agents differ by.
+the critics are SAC's own, each with a φ of its own beside (s, a) in its input: φ is all that the two agents differ by.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,11 +30,13 @@ from optac.agents.parts.features import (
     features,
     fourier_layer,
     next_state_loss,
+    side_by_side,
     transition_model,
 )
 from optac.agents.parts.networks import MLP, each, ensemble, mlp, towards
 from optac.agents.parts.soft_actor_critic import (
     Batch,
+    Inputs,
     SoftState,
     Transitions,
     Views,
@@ -58,6 +61,8 @@ class Settings(AgentSettings):
         "recipe": {
             **AgentSettings.PRESETS["recipe"],
             "raw_input": True,
+            "own_features": True,
+            "feature_width": 128,
             "feature_norm": True,
             "head_layers": 2,
             "bonus_copy": True,
@@ -68,6 +73,7 @@ class Settings(AgentSettings):
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
     feature_width: int = setting(256, "dimension of φ", least=1)
+    own_features: bool = setting(False, "give every critic a φ of its own, with errors of its own")
     feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
@@ -134,14 +140,19 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
         normalised=settings.head_layers * settings.layer_norm,
         key=key_critic,
     )
-    model = transition_model(obs, act, w, d, normalised=settings.feature_norm, key=key_model)
+    fresh = partial(transition_model, obs, act, w, d, normalised=settings.feature_norm)
+    models = settings.critics if settings.own_features else 1
+    if settings.own_features:
+        model = eqx.filter_vmap(lambda key: fresh(key=key))(jax.random.split(key_model, models))
+    else:
+        model = fresh(key=key_model)
     return State(
         **vars(soft_state(settings, actor, critic, key=key)),
         model=model,
         slow_phi=model.phi,
         fourier=fourier_layer(d, w, settings.fourier_bandwidth, key=key_fourier) if literal else None,
         model_optimiser=optax.adam(settings.feature_learning_rate).init(model),
-        inverse_root=jnp.eye(d) / jnp.sqrt(settings.bonus_lambda) if settings.bonus else None,
+        inverse_root=jnp.eye(models * d) / jnp.sqrt(settings.bonus_lambda) if settings.bonus else None,
         bonus_phi=model.phi if settings.bonus and settings.bonus_copy else None,
         bonus_size=jnp.float32(1.0) if settings.bonus and settings.bonus_unit == "size" else None,
     )
@@ -167,9 +178,12 @@ def update(
     largest = settings.bonus_scale * (statistics.reward_std if state.bonus_size is None else state.bonus_size)
     beside = settings.raw_input and state.fourier is None
 
-    def seen(obs: Batch, action: Batch, phi: Batch | None = None) -> Batch:
+    def seen(obs: Batch, action: Batch, phi: Inputs | None = None) -> Inputs:
         phi = embed(obs, action) if phi is None else phi
-        return jnp.concatenate([phi, obs, action], axis=-1) if beside else phi
+        if not beside:
+            return phi
+        raw = jnp.concatenate([obs, action], axis=-1)
+        return jnp.concatenate([phi, jnp.broadcast_to(raw, (*phi.shape[:-1], raw.shape[-1]))], axis=-1)
 
     state, info = soft_update(
         settings,
@@ -215,7 +229,7 @@ def rebuild_covariance(
     weight: Float[np.ndarray, " batch"],
 ) -> State:
     """The state with Λ rebuilt from these rows of replay under the critics' φ, each counted `weight` times."""
-    phi = np.asarray(_compiled_features(state.slow_phi, obs, action))
+    phi = np.asarray(side_by_side(_compiled_features(state.slow_phi, obs, action)))
     root = inverse_root(phi, weight, ridge=settings.bonus_lambda)
     copy = None if state.bonus_phi is None else state.slow_phi
     return dataclasses.replace(state, inverse_root=jnp.asarray(root), bonus_phi=copy)
@@ -224,9 +238,7 @@ def rebuild_covariance(
 _compiled_features = jax.jit(features)
 
 
-def q_values(
-    critic: MLP, phi: Float[Array, "batch inputs"], fourier: FourierLayer | None
-) -> Float[Array, "critic batch"]:
+def q_values(critic: MLP, phi: Inputs, fourier: FourierLayer | None) -> Float[Array, "critic batch"]:
     """Q_c(s, a) for each critic c, from φ(s, a), or from what stands beside it too."""
     return each(critic, phi if fourier is None else fourier(phi))[..., 0]
 
@@ -242,14 +254,12 @@ def _learn_features(
     return model, optimiser, loss
 
 
-def _bonus(
-    settings: Settings, state: State, batch: Transitions, phi: Float[Array, "batch feature"]
-) -> Float[Array, " batch"]:
+def _bonus(settings: Settings, state: State, batch: Transitions, phi: Inputs) -> Float[Array, " batch"]:
     if state.inverse_root is None:
-        return jnp.zeros(phi.shape[0])
+        return jnp.zeros_like(batch.reward)
     if state.bonus_phi is not None:
         phi = features(state.bonus_phi, batch.obs, batch.action)
-    return elliptical_bonus(phi, state.inverse_root, alpha=settings.bonus_alpha)
+    return elliptical_bonus(side_by_side(phi), state.inverse_root, alpha=settings.bonus_alpha)
 
 
 AGENT = AgentRecord(

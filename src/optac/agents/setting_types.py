@@ -66,6 +66,8 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
 
     feature_width: int
     """dimension of φ"""
+    own_features: bool
+    """give every critic a φ of its own, with errors of its own"""
     feature_steps: int
     """steps of φ, each on a fresh batch, in one update"""
     feature_learning_rate: float

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from optac.agents.parts.networks import MLP, Linear, mlp
+from optac.agents.parts.networks import MLP, Linear, each, mlp
 from optac.agents.parts.soft_actor_critic import Transitions
 from optac.agents.parts.statistics import Statistics
 
 
 class TransitionModel(eqx.Module):
-    """φ and the projection M that turns it into a prediction of the standardised next state."""
+    """φ and the projection M that turns it into a prediction of the standardised next state; or several of them."""
 
     phi: MLP
     projection: Linear
@@ -27,7 +27,7 @@ class FourierLayer(eqx.Module):
     weight: Float[Array, "feature frequency"]
     phase: Float[Array, " frequency"]
 
-    def __call__(self, phi: Float[Array, "batch feature"]) -> Float[Array, "batch frequency"]:
+    def __call__(self, phi: Float[Array, "*batch feature"]) -> Float[Array, "*batch frequency"]:
         """√2 cos(Wφ + b), whose inner products estimate a Gaussian kernel of φ."""
         return jnp.sqrt(2.0) * jnp.cos(phi @ self.weight + self.phase)
 
@@ -50,9 +50,15 @@ def fourier_layer(feature: int, frequencies: int, bandwidth: float, *, key: PRNG
 
 def features(
     phi: MLP, obs: Float[Array, "batch obs"], action: Float[Array, "batch act"]
-) -> Float[Array, "batch feature"]:
-    """φ(s, a)."""
-    return phi(jnp.concatenate([obs, action], axis=-1))
+) -> Float[Array, "*each batch feature"]:
+    """φ(s, a), along a leading axis where every critic has its own."""
+    x = jnp.concatenate([obs, action], axis=-1)
+    return phi(x) if phi.layers[0].weight.ndim == 2 else each(phi, x)
+
+
+def side_by_side(phi: Float[Array, "*each batch feature"]) -> Float[Array, "batch features"]:
+    """The features of all critics as one row."""
+    return phi if phi.ndim == 2 else jnp.concatenate(list(phi), axis=-1)
 
 
 def next_state_loss(model: TransitionModel, batch: Transitions, statistics: Statistics) -> Float[Array, ""]:
@@ -61,5 +67,11 @@ def next_state_loss(model: TransitionModel, batch: Transitions, statistics: Stat
     Standardising is the diagonal covariance of the Gaussian model; the mean is absorbed by M's bias.
     """
     target = (batch.next_obs - statistics.next_obs_mean) / statistics.next_obs_std
-    predicted = model.projection(features(model.phi, batch.obs, batch.action))
-    return jnp.mean((predicted - target) ** 2)
+    x = jnp.concatenate([batch.obs, batch.action], axis=-1)
+
+    def predicted(model: TransitionModel) -> Float[Array, "batch obs"]:
+        return model.projection(model.phi(x))
+
+    several = model.projection.weight.ndim == 3
+    prediction = eqx.filter_vmap(predicted)(model) if several else predicted(model)
+    return jnp.mean((prediction - target) ** 2)

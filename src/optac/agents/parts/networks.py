@@ -83,11 +83,11 @@ def ensemble(count: int, sizes: Sequence[int], *, normalised: int = 0, key: PRNG
     return made
 
 
-def each(networks: MLP, x: Float[Array, "batch inputs"]) -> Float[Array, "critic batch outputs"]:
-    """The output of every member of an ensemble on the same rows."""
+def each(networks: MLP, x: Float[Array, "*each batch inputs"]) -> Float[Array, "critic batch outputs"]:
+    """The output of every member of an ensemble: on the same rows, or, where `x` has a leading axis, on its own."""
     values: Float[Array, "critic batch outputs"] = eqx.filter_vmap(
-        lambda network: network(x), in_axes=(eqx.if_array(0),)
-    )(networks)
+        lambda network, rows: network(rows), in_axes=(eqx.if_array(0), 0 if x.ndim == 3 else None)
+    )(networks, x)
     return values
 
 

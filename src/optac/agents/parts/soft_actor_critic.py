@@ -23,14 +23,16 @@ from optac.agents.settings import AgentSettings
 Scalar = Float[Array, ""]
 Column = Float[Array, " batch"]
 Batch = Float[Array, "batch _"]
+Inputs = Float[Array, "*each batch _"]
+"""what the critics see: the same rows for all, or along a leading axis each its own"""
 Values = Float[Array, "critic batch"]
 
 
 class Views(NamedTuple):
     """Inputs of the networks: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
 
-    critic: Callable[[Batch, Batch], Batch]
-    head: Callable[[MLP, Batch], Values]
+    critic: Callable[[Batch, Batch], Inputs]
+    head: Callable[[MLP, Inputs], Values]
     actor: Callable[[Batch], Batch] = lambda obs: obs
 
 
@@ -110,7 +112,7 @@ def soft_update(
     actor: bool = True,
     reward: Column | None = None,
     largest_addition: float | Scalar = 0.0,
-    x: Batch | None = None,
+    x: Inputs | None = None,
 ) -> tuple[State, SoftInfo]:
     """One step of critics and target, and of actor and temperature where it is their turn.
 
@@ -154,7 +156,7 @@ def in_units_of(state: State, scale: Scalar) -> State:
     )
 
 
-def values_of(state: SoftState, views: Views, critic: MLP, x: Batch) -> Values:
+def values_of(state: SoftState, views: Views, critic: MLP, x: Inputs) -> Values:
     """Q_c in the reward's unit."""
     values = views.head(critic, x)
     return values if state.value_scale is None else state.value_scale * values
@@ -166,7 +168,7 @@ def critic_step(
     batch: Transitions,
     views: Views,
     reward: Column,
-    x: Batch,
+    x: Inputs,
     *,
     bound: Scalar | None = None,
     key: PRNGKeyArray,
