@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from optac.agents.parts.networks import MLP as MLP
+    from optac.agents.parts.networks import adam_step as adam_step
     from optac.agents.parts.networks import each as each
     from optac.agents.parts.networks import ensemble as ensemble
     from optac.agents.parts.networks import mlp as mlp
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from optac.agents.parts.soft_actor_critic import Transitions as Transitions
     from optac.agents.parts.soft_actor_critic import Views as Views
     from optac.agents.parts.soft_actor_critic import actor_step as actor_step
-    from optac.agents.parts.soft_actor_critic import adam_step as adam_step
     from optac.agents.parts.soft_actor_critic import critic_step as critic_step
     from optac.agents.parts.soft_actor_critic import soft_parts as soft_parts
     from optac.agents.parts.soft_actor_critic import soft_policy as soft_policy
@@ -62,14 +62,13 @@ if TYPE_CHECKING:
     from optac.settings import setting as setting
 
 _HOMES = {
-    "optac.agents.parts.networks": ("MLP", "each", "ensemble", "mlp", "towards"),
+    "optac.agents.parts.networks": ("MLP", "adam_step", "each", "ensemble", "mlp", "towards"),
     "optac.agents.parts.soft_actor_critic": (
         "SoftInfo",
         "SoftState",
         "Transitions",
         "Views",
         "actor_step",
-        "adam_step",
         "critic_step",
         "soft_parts",
         "soft_policy",

@@ -43,7 +43,7 @@ def value(agent: Agent, obs: float, action: float) -> float:
     if not isinstance(state, crffsac.State):
         return float(unit * sac.q_values(state.critic, sac.joined(s, a)).min())
     phi = features(state.slow_phi, s, a)
-    seen = jnp.concatenate([phi, s, a], axis=-1) if settings.raw_input else phi
+    seen = crffsac.beside(phi, s, a) if settings.raw_input else phi
     return float(unit * crffsac.q_values(state.critic, seen, state.fourier).min())
 
 

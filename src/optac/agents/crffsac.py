@@ -33,14 +33,13 @@ from optac.agents.parts.features import (
     side_by_side,
     transition_model,
 )
-from optac.agents.parts.networks import MLP, each, ensemble, mlp, towards
+from optac.agents.parts.networks import MLP, adam_step, each, ensemble, mlp, towards
 from optac.agents.parts.soft_actor_critic import (
     Batch,
     Inputs,
     SoftState,
     Transitions,
     Views,
-    adam_step,
     soft_parts,
     soft_state,
     soft_update,
@@ -176,14 +175,11 @@ def update(
     phi = embed(batch.obs, batch.action)
     bonus = _bonus(settings, state, batch, phi)
     largest = settings.bonus_scale * (statistics.reward_std if state.bonus_size is None else state.bonus_size)
-    beside = settings.raw_input and state.fourier is None
+    raw = settings.raw_input and state.fourier is None
 
     def seen(obs: Batch, action: Batch, phi: Inputs | None = None) -> Inputs:
         phi = embed(obs, action) if phi is None else phi
-        if not beside:
-            return phi
-        raw = jnp.concatenate([obs, action], axis=-1)
-        return jnp.concatenate([phi, jnp.broadcast_to(raw, (*phi.shape[:-1], raw.shape[-1]))], axis=-1)
+        return beside(phi, obs, action) if raw else phi
 
     state, info = soft_update(
         settings,
@@ -236,6 +232,12 @@ def rebuild_covariance(
 
 
 _compiled_features = jax.jit(features)
+
+
+def beside(phi: Inputs, obs: Batch, action: Batch) -> Inputs:
+    """[φ, s, a], for each critic where each has its φ."""
+    raw = jnp.concatenate([obs, action], axis=-1)
+    return jnp.concatenate([phi, jnp.broadcast_to(raw, (*phi.shape[:-1], raw.shape[-1]))], axis=-1)
 
 
 def q_values(critic: MLP, phi: Inputs, fourier: FourierLayer | None) -> Float[Array, "critic batch"]:

@@ -35,6 +35,8 @@ class AgentSettingTypes(TypedDict, total=False):
     """standardise the hidden layers of the critics over their units"""
     value_scale: bool
     """let critics learn values in units of the returns' running deviation"""
+    huber_loss: bool
+    """count a critic's errors beyond the batch's median linearly"""
     return_bound: bool
     """value no next state above the best discounted return seen"""
     initial_temperature: float

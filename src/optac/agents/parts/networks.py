@@ -1,11 +1,12 @@
-"""Multi-layer perceptrons as pytrees, the slow copy of one, and the smooth activation they use."""
+"""Multi-layer perceptrons as pytrees, the slow copy of one, the smooth activation they use, and a step of Adam."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 Tree = TypeVar("Tree", bound=PyTree[Array])
@@ -95,3 +96,18 @@ def towards(slow: Tree, fast: Tree, rate: float | Float[Array, ""]) -> Tree:
     """(1 − rate)·slow + rate·fast, leaf by leaf: the exponential moving average of parameters."""
     moved: Tree = jax.tree.map(lambda s, f: s + rate * (f - s), slow, fast)
     return moved
+
+
+class Adam(NamedTuple):
+    """One network's optimiser state after a step, and its new parameters."""
+
+    parameters: PyTree[Array]
+    state: optax.OptState
+
+
+def adam_step(
+    gradient: PyTree[Array], parameters: PyTree[Array], state: optax.OptState, *, learning_rate: float
+) -> Adam:
+    """Parameters and optimiser state after one step of Adam."""
+    updates, state = optax.adam(learning_rate).update(gradient, state)
+    return Adam(optax.apply_updates(parameters, updates), state)

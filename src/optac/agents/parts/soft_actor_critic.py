@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.networks import MLP, towards
+from optac.agents.parts.networks import MLP, adam_step, towards
 from optac.agents.parts.statistics import Statistics, value_bound
 from optac.agents.settings import AgentSettings
 
@@ -44,13 +44,6 @@ class Transitions(NamedTuple):
     reward: Float[Array, "*batch"]
     next_obs: Float[Array, "*batch obs"]
     terminated: Float[Array, "*batch"]
-
-
-class Adam(NamedTuple):
-    """One network's optimiser state after a step, and its new parameters."""
-
-    parameters: PyTree[Array]
-    state: optax.OptState
 
 
 class SoftState(eqx.Module):
@@ -184,7 +177,8 @@ def critic_step(
 
     def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
         values = values_of(state, views, critic, x)
-        return critic_loss(values, target, unit=state.value_scale), jnp.mean(values)
+        loss = critic_loss(values, target, state.value_scale, huber=settings.huber_loss)
+        return loss, jnp.mean(values)
 
     (loss, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
     critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=settings.learning_rate)
@@ -266,10 +260,17 @@ def soft_target(
     return jax.lax.stop_gradient(reward + discount * (1 - terminated) * soft_value)
 
 
-def critic_loss(values: Values, target: Column, unit: Scalar | None = None) -> Scalar:
-    """Σ_c E[(Q_c(s, a) − y)²], in squares of `unit` where one is given."""
+def critic_loss(values: Values, target: Column, unit: Scalar | None = None, *, huber: bool = False) -> Scalar:
+    """Σ_c E[(Q_c(s, a) − y)²], in squares of `unit` where one is given.
+
+    With `huber` an error beyond its critic's median m over the batch counts 2m|error| − m², which is its tangent there.
+    """
     error = values - target[None]
     error = error if unit is None else error / unit
+    if huber:
+        size = jnp.abs(error)
+        m = jax.lax.stop_gradient(jnp.median(size, axis=1, keepdims=True))
+        return jnp.sum(jnp.mean(jnp.where(size <= m, error**2, 2 * m * size - m**2), axis=1))
     return jnp.sum(jnp.mean(error**2, axis=1))
 
 
@@ -287,11 +288,3 @@ def temperature_loss(log_temperature: Scalar, log_probability: Column, entropy_w
     """E[α(−log π(a | s) − H)]: raises α where the policy's entropy is below H."""
     entropy = jax.lax.stop_gradient(-log_probability)
     return jnp.exp(log_temperature) * jnp.mean(entropy - entropy_wanted)
-
-
-def adam_step(
-    gradient: PyTree[Array], parameters: PyTree[Array], state: optax.OptState, *, learning_rate: float
-) -> Adam:
-    """Parameters and optimiser state after one step of Adam."""
-    updates, state = optax.adam(learning_rate).update(gradient, state)
-    return Adam(optax.apply_updates(parameters, updates), state)
