@@ -1,7 +1,7 @@
 """Every example of the documentation runs: the Python of a page in one session, its commands in between, in order.
 
-Two tutorials run with the default tests, the rest with `make docs`. docs/examples.toml says what is shortened or left
-out.
+Two tutorials run with the default tests, the third and the search with the slow ones, all with `make docs`.
+docs/examples.toml says what is shortened or left out.
 """
 
 import shlex
@@ -19,6 +19,8 @@ from scripts.page_examples import DOCS, FENCE, ROOT, Example, examples, marked, 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 DEFAULT = ("index.md", "tutorials/paper.md", "tutorials/own-mdp.md")
 """run with the default tests; the others need minutes"""
+SLOW = ("tutorials/train.md", "tuning.md")
+"""run with the slow tests too"""
 QUIET = ("solve", "compare", "train", "resume", "sweep", "tune", "reproduce")
 
 
@@ -59,7 +61,13 @@ def _run(example: Example, space: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page if page in DEFAULT else pytest.param(page, marks=pytest.mark.docs) for page in PAGES]
+    "page",
+    [
+        page
+        if page in DEFAULT
+        else pytest.param(page, marks=pytest.mark.slow if page in SLOW else pytest.mark.docs)
+        for page in PAGES
+    ],
 )
 @pytest.mark.filterwarnings("ignore::optac.errors.OptacWarning")
 def test_the_examples_of_a_page_run(page: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -241,6 +241,11 @@ def test_a_comparison_in_python_equals_the_commands_and_leaves_nothing(tmp_path,
     assert timeless[0] == timeless[1]
     assert "combination-lock" in said.title and said.title in said.markdown()
     assert repr(said).count("\n") == 2 and said._repr_html_().count("<svg") == 1
+    head, _, first, *_ = (line.strip("| ").split(" | ") for line in said.markdown().splitlines()[2:])
+    calls, gap = (first[head.index(name)] for name in ("SL", "last gap"))
+    shown = f"opt-ac: {first[1]} episodes, SL {calls}, last gap {gap}"
+    assert shown in repr(said) and shown.removeprefix("opt-ac: ") in said._repr_html_()
+    assert ", 2 seeds: episodes to ε=0.1" in repr(said)
     names = [file.name for file in said.write("paper")]
     assert names == ["table.md", "table.tex", "gaps.png", "gaps.svg"]
     table = (tmp_path / "paper" / "table.tex").read_text()

@@ -112,12 +112,11 @@ def _name_and_label(
         }
     elif run.preset != "default":
         changed = {"preset": run.preset, **changed}
-    varied = {name: value for one in seeds for name, value in one.varied.items()}
-    usual = {name: value for name, value in varied.items() if name not in {*changed, *BOOKKEEPING}}
-    name = joined_words(reference.name(run.agent), changed)
+    varied = {name: one.varied[name] for one in seeds for name in one.varied if name not in BOOKKEEPING}
+    agent = reference.name(run.agent)
+    label = joined_words(agent, {**varied, **changed})
     others = any(rival.steps != run.steps for rival in rivals)
-    label = joined_words(name, usual)
-    return name, f"{label} · {run.steps:,} steps" if others else label
+    return joined_words(agent, changed), f"{label} · {run.steps:,} steps" if others else label
 
 
 def joined_words(name: str, chosen: Mapping[str, Any]) -> str:

@@ -222,7 +222,7 @@ def _lead(report: Report) -> str:
             f"{_count(len(report.evidence.provable), 'run')} of provable algorithms on {_count(problems, 'problem')}"
         )
     few = [g for g in report.groups if g.scores and len(g.scores) < SEEDS_NEEDED]
-    said = ", and ".join(parts) + "."
+    said = ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1] + "."
     if few:
         share = f"{len(few)} of {len(report.groups)} groups"
         said += f" Where there are fewer than {SEEDS_NEEDED} seeds ({share}) no interval is given."

@@ -59,7 +59,6 @@ def _label(seeds: Sequence[ProvableRun], firsts: Sequence[ProvableRun]) -> str:
     """
     run = seeds[0]
     varied = {name: value for one in seeds for name, value in one.varied.items()}
-    usual = {name: value for name, value in varied.items() if name not in _chosen(run)}
     rivals = [one for one in firsts if (one.problem, _name(one)) == (run.problem, _name(run))]
     kind = run.choices["kind"]
     alike = [one for one in rivals if one.choices["kind"] == kind]
@@ -69,7 +68,7 @@ def _label(seeds: Sequence[ProvableRun], firsts: Sequence[ProvableRun]) -> str:
         for name in BUDGET
         if name in run.choices and any(one.choices.get(name) != run.choices[name] for one in alike)
     ]
-    return " · ".join([joined_words(_name(run), usual), *parts])
+    return " · ".join([joined_words(run.algorithm, {**varied, **_chosen(run)}), *parts])
 
 
 def by_problem(groups: Sequence[ProvableGroup]) -> dict[str, list[ProvableGroup]]:

@@ -14,6 +14,7 @@ from optac.mdp.exact_problem import ExactProblem
 from optac.notebook import card
 from optac.report.comparison import NOTES, ComparisonTables, comparison_picture, comparison_tables
 from optac.report.latex import latex_tables
+from optac.report.numbers import seeds as seeds_of
 from optac.report.tables import markdown_table
 from optac.runs.json_files import Row
 from optac.sweeps.comparing import Comparison, prepared_comparison, run_compare
@@ -71,14 +72,19 @@ class ComparisonResult:
         return files
 
     def __repr__(self) -> str:
-        tables = self.tables
-        lines = "".join(f"\n  {line[0]}: {line[1]} episodes, SL {line[5]}" for line in tables.lines)
-        return f"<{self.title}, {self.comparison.seeds} seeds: {tables.columns[1]}{lines}>"
+        lines = "".join(f"\n  {name}: {said}" for name, said in self._facts().items())
+        return f"<{self.title}, {seeds_of(self.comparison.seeds)}: {self.tables.columns[1]}{lines}>"
 
     def _repr_html_(self) -> str:
-        tables = self.tables
-        facts = {line[0]: f"{line[1]} episodes, SL {line[5]}, final gap {line[3]}" for line in tables.lines}
-        return card(f"{self.title}: {tables.columns[1]}", facts, self.plot())
+        return card(f"{self.title}: {self.tables.columns[1]}", self._facts(), self.plot())
+
+    def _facts(self) -> dict[str, str]:
+        """Algorithm → what it took, and where its last policy ended."""
+        found = {}
+        for line in self.tables.lines:
+            known = dict(zip(self.tables.columns, line, strict=True))
+            found[line[0]] = f"{line[1]} episodes, SL {known['SL']}, last gap {known['last gap']}"
+        return found
 
 
 def compare(
