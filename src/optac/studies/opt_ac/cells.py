@@ -10,7 +10,7 @@ from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
 
 LOGGED_ITERATIONS = 40
-CERTIFIED = 10
+CERTIFIED = 50
 
 
 @dataclass(frozen=True)
