@@ -109,7 +109,7 @@ KILLS ?= 60
 SEED ?= 0
 
 fuzz: $(STAMP)  ## damage, nonsense and kills by chance; FILES, VECTORS, SWEEPS, KILLS and SEED say how many
-	$(BIN)/python scripts/fuzz.py --files $(FILES) --vectors $(VECTORS) --sweeps $(SWEEPS) --kills $(KILLS) --seed $(SEED)
+	$(BIN)/python -m scripts.fuzz --files $(FILES) --vectors $(VECTORS) --sweeps $(SWEEPS) --kills $(KILLS) --seed $(SEED)
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) $(PEERS) .venv-base build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -161,8 +161,9 @@ def _check_file(file: Path) -> None:
 
 def _write(file: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     aside = file.with_name(f".{file.name}.{os.getpid()}.part")
+    aside.unlink(missing_ok=True)
     try:
-        with aside.open("wb") as stream:
+        with aside.open("xb") as stream:  # which follows no link
             np.savez(stream, allow_pickle=False, **arrays)
             stream.flush()
             os.fsync(stream.fileno())

@@ -55,8 +55,8 @@ class Told(optac.Callback):
         self.calls.append(("end", training.step))
 
 
-def trained(out: Path, steps: int = 120, **more: Any) -> Any:
-    return train(ENV, "sac", steps=steps, seed=1, settings=TINY, out=out, **more)
+def trained(out: Path, steps: int = 120, settings: Any = TINY, **more: Any) -> Any:
+    return train(ENV, "sac", steps=steps, seed=1, settings=settings, out=out, **more)
 
 
 def test_a_callback_is_told_of_everything_in_order_and_changes_nothing(tmp_path: Path) -> None:
@@ -95,6 +95,43 @@ def test_a_run_that_is_stopped_is_finished_says_why_and_goes_on_exactly_when_ask
     assert RunFolder.open(tmp_path / "run").status.why is None
     never = trained(tmp_path / "never", callback=optac.StopOnReward(1e9))
     assert never.parameters_sha256 == whole.parameters_sha256
+
+
+def run_config(path: Path) -> dict[str, Any]:
+    return RunFolder.open(path).config
+
+
+def test_a_resumed_run_still_stops_where_it_was_told_to(tmp_path: Path) -> None:
+    """Killed before the evaluation that is enough, and between it and the end; the first command alone names it."""
+    once = trained(tmp_path / "once", stop_on_reward=-1e6)
+    assert once.steps == 60
+
+    class Killed(optac.Callback):
+        def __init__(self, step: int) -> None:
+            self.step = step
+
+        def on_checkpoint(self, training: Any) -> None:
+            if training.step == self.step:
+                raise KeyboardInterrupt
+
+    for step, every in ((30, 30), (60, 60)):
+        run = tmp_path / f"killed at {step}"
+        settings = {**TINY, "checkpoint_every": every}
+        with pytest.raises(KeyboardInterrupt):
+            trained(run, settings=settings, callback=Killed(step), stop_on_reward=-1e6)
+        again = resume(run)
+        assert (again.steps, again.parameters_sha256, again.exact) == (60, once.parameters_sha256, True)
+        assert "at step 60 is at least -1e+06" in str(RunFolder.open(run).status)
+
+
+def test_what_stops_a_run_is_changed_openly_and_used_up_once_it_has(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    trained(run, stop_on_reward=-1e6)
+    assert resume(run, stop_on_reward=1e9).steps == 60 and run_config(run)["stop_on_reward"] == -1e6
+    assert resume(run, steps=120, stop_on_reward=-2e6).steps == 60  # enough as it is
+    assert resume(run, steps=120, stop_on_reward=1e8).steps == 120
+    assert run_config(run)["stop_on_reward"] == 1e8
+    assert resume(run, steps=180).steps == 180 and "stop_on_reward" not in run_config(run)
 
 
 def scored(path: Path) -> list[tuple[float, int]]:

@@ -77,6 +77,17 @@ class ExitsInInit(Ending):
         sys.exit(0)
 
 
+class CountsItsCloses(Ending):
+    made = open = 0
+
+    def __init__(self) -> None:
+        CountsItsCloses.made += 1
+        CountsItsCloses.open += 1
+
+    def close(self) -> None:
+        CountsItsCloses.open -= 1
+
+
 class NeverEnds(Ending):
     def outcome(self, action: float) -> tuple[float, float, bool]:
         place, reward, _ = super().outcome(action)

@@ -85,3 +85,15 @@ def test_damage_to_the_networks_is_not_passed_over(stopped: tuple[Path, str], tm
     for use in (resume, evaluate):
         with pytest.raises(RunFailed, match=r"no sound checkpoint.*corrupt.*arrays\.safetensors"):
             use(run)
+
+
+def test_a_row_changed_before_the_checkpoint_is_not_called_exact(
+    stopped: tuple[Path, str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(stopped[0], run)
+    text = (run / "metrics.jsonl").read_text()
+    (run / "metrics.jsonl").write_text(text.replace('"eval/mean_reward": -', '"eval/mean_reward": -9', 1))
+    with pytest.warns(ResumeWarning, match=r"metrics\.jsonl is not what was written up to the checkpoint"):
+        result = resume(run)
+    assert not result.exact and result.parameters_sha256 == stopped[1]

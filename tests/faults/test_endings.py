@@ -11,7 +11,7 @@ import pytest
 from optac.agents.training import environment_calls, evaluation
 from optac.cli import main
 from optac.runs.folder import RunFolder
-from tests.faults import endings  # noqa: F401  (registers its environments)
+from tests.faults import endings
 from tests.faults.test_configuration import SETTINGS
 
 # Environment, exit code, state (None: no run was begun), what standard error says.
@@ -93,3 +93,26 @@ def test_a_library_that_does_not_come_back_is_ended_with_its_process(
     status = RunFolder.open(tmp_path / "run").status
     assert status is not None and status.state == state
     assert (tmp_path / "run" / "result.json").exists() == (state == "finished")
+
+
+def test_whatever_makes_an_environment_closes_it(tmp_path: Path) -> None:
+    endings.CountsItsCloses.open = 0
+    run, words = (
+        tmp_path / "run",
+        [word for pair in SETTINGS.items() for word in ("--set", "=".join(map(str, pair)))],
+    )
+    name = "ending/CountsItsCloses-v0"
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'[sweep]\nagents = ["sac"]\nenvironments = ["{name}"]\nsteps = 9\n')
+    for command in (
+        ["train", name, "--agent", "sac", "--steps", "40", "--out", str(run), *words],
+        ["train", name, "--agent", "sac", "--steps", "40", "--out", str(run)],  # there is a run
+        ["resume", str(run)],
+        ["eval", str(run), "--episodes", "1"],
+        ["eval", str(run), "--episodes", "1", "--best"],
+        ["export", str(run), str(tmp_path / "policy.npz")],
+        ["sweep", str(sweep), "--dry-run"],
+    ):
+        assert main([*command, "--json"]) in (0, 2), command
+        assert endings.CountsItsCloses.open == 0, command
+    assert endings.CountsItsCloses.made > 6

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optac import numpy_policy
 from optac.agents.training import checkpoint, checkpoints, replay_pieces
 from optac.agents.training.sealed_files import CheckpointCorrupt
 from optac.errors import OptacError
 from optac.plain_files import NotPlain, append_plain, read_plain
+from optac.runs import training
 from optac.runs.folder import RunFolder
 from optac.runs.lease import Claim
 from optac.sweeps.local_executor import Worker
@@ -248,3 +250,22 @@ def test_a_file_is_added_to_and_read(tmp_path: Path) -> None:
     assert read_plain(tmp_path / "file") == b"onetwo"
     with pytest.raises(OptacError, match="is a folder"):
         append_plain(tmp_path, b"three")
+
+
+@pytest.mark.parametrize("place", ["best.npz", f".best.npz.{os.getpid()}.part"])
+def test_the_best_policy_is_not_written_through_a_link(place: str, run: Path) -> None:
+    outside = run.parent / "outside" / "precious"
+    (run / place).symlink_to(outside)
+    layers = [(np.ones((1, 2), np.float32), np.zeros(2, np.float32))]
+    numpy_policy.save(run / "best.npz", layers=layers, activation="relu", action_low=[-1], action_high=[1])
+    assert outside.read_text() == PRECIOUS and not (run / "best.npz").is_symlink()
+    assert numpy_policy.load(run / "best.npz")(np.ones(1)) == np.tanh(np.float32(1))
+
+
+@pytest.mark.parametrize("put", [link_to_file, pipe, folder_there])
+def test_a_best_policy_is_read_from_a_plain_file_alone(put: Callable[[Path, Path], None], run: Path) -> None:
+    put(run / "best.npz", run.parent / "outside")
+    with RunFolder.open(run) as folder:
+        folder.append({"time/total_timesteps": 3, "eval/mean_reward": 1.0})
+        with pytest.raises(NotPlain, match=r"best\.npz"):
+            training._best_policy(folder, {})

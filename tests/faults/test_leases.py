@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from optac.runs import lease
+from optac.runs import folder, lease
 from optac.runs.folder import RunFolder
 from optac.runs.lease import Claim, Lease, LeaseWatch, attempt_path, holder, newest_attempt
 from optac.runs.lock import FencedOff
@@ -147,3 +147,34 @@ def test_a_lock_removed_while_held_ends_the_writing(claim: Claim | None, rival: 
             with pytest.raises(FencedOff, match="nothing more is written"):
                 write()
     assert folder.rows() == [{"step": 1}] and folder.status is None
+
+
+def full_disk(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def no_links(*_: Any, **__: Any) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+LOST: dict[str, tuple[Any, str, Callable[..., None], Claim | None]] = {
+    "a disk without hard links": (lease, "link", no_links, Claim(1, "mine")),
+    "a full disk for the lease": (os, "pwrite", full_disk, Claim(1, "mine")),
+    "a full disk for the lock": (os, "pwrite", full_disk, None),
+    "an attempt that cannot be read": (folder, "holder", full_disk, Claim(1, "mine")),
+    "a last word that cannot be written": (lease, "write_plain", full_disk, Claim(1, "mine")),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_a_lock_that_could_not_be_taken_or_given_up_leaves_nothing_open(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, name, fails, claim = LOST[case]
+    run = RunFolder.create(tmp_path / "run", {"kind": "train"}).path
+    before = sorted(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patched, pytest.raises(OSError, match=r"No space|not permitted"):
+        patched.setattr(place, name, fails)
+        with RunFolder.open(run, claim):
+            pass
+    assert sorted(os.listdir("/proc/self/fd")) == before

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from optac import make_problem
 from optac.cli import main
+from optac.errors import RunFailed
 from optac.registry import ours
 from optac.runs import solve_snapshots
 from optac.runs.folder import RunFolder
@@ -159,3 +161,50 @@ def test_a_strangers_snapshot_with_a_right_digest_is_none(case: str) -> None:
     content = io.BytesIO()
     np.savez(content, outline=np.frombuffer(FORGED[case].encode(), dtype=np.uint8))
     assert unpacked(hashlib.sha256(content.getvalue()).digest() + content.getvalue()) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("seed", 1, "says seed=1, but the run was saved with seed=0"),
+        ("rounds", 7, "says rounds=7, but the run was saved with rounds="),
+        (
+            "settings",
+            {"bonus_scale": 2.0},
+            "says bonus_scale=2.0, but the run was saved with no settings.bonus_scale",
+        ),
+    ],
+)
+def test_a_configuration_changed_after_a_snapshot_is_refused_with_both_values(
+    key, value, said, tmp_path, monkeypatch
+) -> None:
+    killed(LOCK, tmp_path, monkeypatch, after=3)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, key: value}))
+    with pytest.raises(RunFailed, match=said):
+        resume(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({**config, "commit": "another"}))
+    resume(tmp_path)
+
+
+def test_a_problems_file_that_was_exchanged_is_refused(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "problem.npz"
+    make_problem("combination-lock", horizon=3, actions=3).save(file)
+    killed(SolveConfig(str(file), episodes=150), tmp_path / "run", monkeypatch, after=3)
+    make_problem("combination-lock", horizon=3, actions=3, seed=1).save(file)
+    with pytest.raises(RunFailed, match="is another file than"):
+        resume(tmp_path / "run")
+
+
+def test_rows_that_were_changed_before_the_snapshot_make_it_start_again(
+    tmp_path, monkeypatch, counted
+) -> None:
+    run_solve(prepared_solve(LOCK), tmp_path / "whole")
+    rounds = len(counted)
+    killed(LOCK, tmp_path / "run", monkeypatch, after=21)
+    rows = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    rows[3] = rows[3].replace('"gap": ', '"gap": 1')
+    (tmp_path / "run" / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+    counted.clear()
+    resume(tmp_path / "run")
+    assert len(counted) == rounds and files(tmp_path / "run") == files(tmp_path / "whole")

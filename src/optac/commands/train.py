@@ -91,6 +91,7 @@ def run_training(arguments: argparse.Namespace, train: Any) -> int:
         on_row=(lambda row: None) if quiet else print_evaluation,
         show_progress=not quiet,
         callback=callbacks,
+        stop_on_reward=arguments.stop_on_reward,
     )
     answer(arguments, result.summary(), lambda: show_training(result))
     return 0
@@ -98,12 +99,9 @@ def run_training(arguments: argparse.Namespace, train: Any) -> int:
 
 def _callbacks(arguments: argparse.Namespace) -> list[Any]:
     """Those that the options ask for; one of one's own is a class, or the callback itself."""
-    from optac.agents.training.callbacks import StopOnReward
-
     names = [*(["tensorboard"] if arguments.tensorboard else []), *arguments.callback]
     parts = [load("callback", name) for name in names]
-    made = [part() if isinstance(part, type) else part for part in parts]
-    return made if arguments.stop_on_reward is None else [*made, StopOnReward(arguments.stop_on_reward)]
+    return [part() if isinstance(part, type) else part for part in parts]
 
 
 def print_evaluation(row: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from optac.report.page_sections import curves_section
 from optac.report.panels import Line, Panel, Series
 from optac.report.recorded_runs import TrainingRun, finite
 from optac.report.statistics import Band
-from optac.runs.json_files import Row, read_json_object
+from optac.runs.json_files import Row, read_sealed
 from optac.runs.kinds import TUNE_FILE
 from optac.settings import shown
 
@@ -40,7 +40,7 @@ def recorded_tunings(folders: Sequence[Path], notes: list[str]) -> Iterator[Reco
     ]
     for file in dict.fromkeys(file.resolve() for file in files if file.is_file()):
         try:
-            said = read_json_object(file)
+            said = read_sealed(file)
             trials = tuple(
                 {
                     **one,

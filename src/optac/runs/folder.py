@@ -6,6 +6,7 @@ names the process that owns the folder; in a sweep a lease takes its place. Noth
 holds.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -125,16 +126,19 @@ class RunFolder:
         Refused where a link or anything else stands in the place of one of its folders.
         """
         there = [name for name in FOLDERS if is_folder(self.path / name)]
-        if self.claim is not None:
-            self._held = Lease.take(self.path, self.claim)
-            owner = holder(self.path, besides=self.claim.launcher)
-        else:
-            self._held = Lock(self.path)
-            attempt = newest_attempt(self.path) if "attempts" in there else None
-            owner = attempt.owner if attempt is not None and attempt.is_alive() else None
-        if owner is not None:
+        claim = self.claim
+        self._held = Lock(self.path) if claim is None else Lease.take(self.path, claim)
+        try:
+            if claim is not None:
+                owner = holder(self.path, besides=claim.launcher)
+            else:
+                attempt = newest_attempt(self.path) if "attempts" in there else None
+                owner = attempt.owner if attempt is not None and attempt.is_alive() else None
+            if owner is not None:
+                raise busy(self.path, owner)
+        except BaseException:
             self.release()
-            raise busy(self.path, owner)
+            raise
         return self
 
     def check(self) -> None:
@@ -182,6 +186,11 @@ class RunFolder:
             return False
         ends = self._complete_rows()[1]
         return self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+
+    def rows_seal(self, size: int | None = None) -> Row:
+        """The size and hash of the metrics, or of their first `size` bytes: by it the same rows are known again."""
+        written = read_plain(self.metrics_path)[:size] if is_there(self.metrics_path) else b""
+        return {"size": len(written), "sha256": hashlib.sha256(written).hexdigest()}
 
     def cut(self, keep: Callable[[Row], bool]) -> int:
         """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.

@@ -1,6 +1,7 @@
 """JSON objects and trees of arrays in files: written whole or not at all; a damaged file is an error that names it."""
 
 import dataclasses
+import hashlib
 import io
 import json
 import os
@@ -48,6 +49,23 @@ def read_json_object(path: Path) -> Row:
     if not isinstance(value, dict):
         raise RunFailed(f"{path} is damaged: it holds a {type(value).__name__}, not an object")
     return value
+
+
+def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+    """The same as `write_json`, with a hash of all the rest as `sha256`."""
+    write_json(path, {**value, "sha256": _digest(value)})
+
+
+def read_sealed(path: Path) -> Row:
+    """What `write_sealed` wrote; a RunFailed where one letter of it is another."""
+    value = read_json_object(path)
+    if value.pop("sha256", None) != _digest(value):
+        raise RunFailed(f"{path} is damaged: it is not what its sha256 says")
+    return value
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=plain).encode()).hexdigest()
 
 
 def parsed_row(line: bytes) -> Row | None:

@@ -125,11 +125,13 @@ class Lease:
             os.pwrite(file, json.dumps(said).encode(), 0)
             os.fsync(file)
             link(aside, path)
-        except FileExistsError as error:
+        except BaseException as error:
             os.close(file)
-            raise RunFolderBusy(
-                f"attempt {claim.number} at {run} is another worker's; wait for it"
-            ) from error
+            if isinstance(error, FileExistsError):
+                raise RunFolderBusy(
+                    f"attempt {claim.number} at {run} is another worker's; wait for it"
+                ) from error
+            raise
         finally:
             remove(aside)
         lease = cls(path, claim.number, file, said)
@@ -145,12 +147,14 @@ class Lease:
             )
 
     def release(self) -> None:
-        """Say that the attempt has ended, and drop the lock."""
+        """Say that the attempt has ended, and drop the lock, also where that cannot be written."""
         self._released.set()
         aside = self.path.with_suffix(".tmp")
-        write_plain(aside, json.dumps({**self._said, "ended": True}).encode())
-        rename(aside, self.path)
-        os.close(self._file)
+        try:
+            write_plain(aside, json.dumps({**self._said, "ended": True}).encode())
+            rename(aside, self.path)
+        finally:
+            os.close(self._file)
 
     def _touch(self) -> None:
         while not self._released.wait(SECONDS_BETWEEN_TOUCHES):

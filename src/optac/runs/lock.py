@@ -37,12 +37,15 @@ class Lock:
             raise InvalidInput(
                 f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
             ) from error
-        if not _locked_within(patience, self._file):
-            owner = os.pread(self._file, 200, 0).decode(errors="replace").strip() or "another process"
+        try:
+            if not _locked_within(patience, self._file):
+                owner = os.pread(self._file, 200, 0).decode(errors="replace").strip()
+                raise busy(run, owner or "another process")
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, this_process().encode(), 0)
+        except BaseException:
             os.close(self._file)
-            raise busy(run, owner)
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, this_process().encode(), 0)
+            raise
 
     def check(self) -> None:
         """Nothing while the file is the one that was locked; FencedOff where it was removed or replaced."""

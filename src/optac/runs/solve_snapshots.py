@@ -1,17 +1,19 @@
 """The snapshot of a solve in its folder, so that a long one that is killed goes on to the same result.
 
 One file, replaced whole, every half minute at most and so seldom that writing takes a twentieth of the time; gone when
-the solve is finished. A snapshot that is damaged, or was made by another version of the source, is not used: the solve
-starts again. A learner of a user's own class leaves none.
+the solve is finished. A snapshot that is damaged, whose rows are, or that another version of the source made, is not
+used: the solve starts again. A learner of a user's own class leaves none.
 """
 
 import time
 from collections.abc import Callable
+from itertools import count
 
 from optac.plain_files import is_there, read_plain, remove, rename, write_plain
 from optac.provenance import made_by
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
+from optac.runs.sealed_config import refuse_changed, sealed_config
 from optac.runs.snapshots import NotPacked, packed, unpacked
 
 SECONDS = 30.0
@@ -32,12 +34,14 @@ class FolderSnapshots:
     def found(self) -> Row | None:
         """The snapshot, its rows kept in the metrics and no others."""
         found = unpacked(read_plain(self._path)) if is_there(self._path) else None
-        rows = self._folder.rows()
-        if not isinstance(found, dict) or found.get("source") != self._source or len(rows) < found["rows"]:
+        usable = isinstance(found, dict) and found.get("source") == self._source
+        if usable:
+            refuse_changed(self._folder, found["config"], self._folder.config)
+        if not usable or self._folder.rows_seal(found["rows"]["size"]) != found["rows"]:
             self._folder.cut(lambda row: False)
             return None
-        known = {row["iteration"] for row in rows[: found["rows"]]}
-        self._folder.cut(lambda row: row["iteration"] in known)
+        number = count(1)
+        self._folder.cut(lambda row: next(number) <= found["row_count"])
         return dict(found["run"])
 
     def offer(self, make: Callable[[], Row]) -> None:
@@ -48,7 +52,7 @@ class FolderSnapshots:
         self._folder.check()
         self._folder.flush_rows()
         try:
-            data = packed({"source": self._source, "rows": len(self._folder.rows()), "run": make()})
+            data = packed({**self._about(), "run": make()})
         except NotPacked:
             self._possible = False
             return
@@ -57,6 +61,15 @@ class FolderSnapshots:
         rename(new, self._path)
         took = time.monotonic() - started
         self._due = time.monotonic() + max(SECONDS, SHARE * took)
+
+    def _about(self) -> Row:
+        """The source, the configuration and the rows that a snapshot belongs to."""
+        return {
+            "source": self._source,
+            "config": sealed_config(self._folder.config),
+            "rows": self._folder.rows_seal(),
+            "row_count": len(self._folder.rows()),
+        }
 
     def remove(self) -> None:
         """The solve is finished."""

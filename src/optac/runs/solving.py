@@ -13,7 +13,7 @@ from optac import registry
 from optac.algorithms import Result
 from optac.algorithms.loop.learnt import Learnt, PlanInModel, PlanOnData
 from optac.algorithms.loop.run import PreparedRun, prepare
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, RunFailed
 from optac.mdp import Problem, RichProblem, TabularPolicy, described
 from optac.mdp.grid import Grid, GridPolicy
 from optac.models import DecodedPolicy, LowRankModel, RichModel
@@ -180,8 +180,14 @@ def resume(
     if not folder.is_finished:  # one that is may lie where nothing can be written
         with folder, registry.named_by(folder.config_path, trust=trust):
             if not folder.is_finished:  # meanwhile
-                run = prepared_solve(SolveConfig.of(SOLVE.config_of(folder))).run
-                _run(run, folder, on_row)
+                config = SOLVE.config_of(folder)
+                prepared = prepared_solve(SolveConfig.of(config))
+                if prepared.config["problem_sha256"] != config.get("problem_sha256"):
+                    raise RunFailed(
+                        f"{config['problem']} is another file than {folder.path} began with; put that back, or solve "
+                        "anew in another folder"
+                    )
+                _run(prepared.run, folder, on_row)
     return read_json_object(folder.path / "result.json")
 
 

@@ -1,7 +1,9 @@
 """Training an agent in a run's folder: start, resume, evaluate."""
 
+import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from optac.agents.training import checkpoints, snapshot
 from optac.agents.training.callbacks import BEST, SCORE
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
+from optac.agents.training.environment_calls import made
 from optac.agents.training.evaluation import evaluate as play
 from optac.agents.training.learner import Learner
 from optac.agents.training.store import ResumeWarning, learner_of
@@ -19,8 +22,8 @@ from optac.environments import check_environment, make
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
 from optac.numpy_policy import load as load_policy
-from optac.plain_files import is_there
-from optac.runs.continuing import refuse_another, with_more_steps
+from optac.plain_files import is_there, opened
+from optac.runs.continuing import refuse_another, stop_of, with_more_steps, with_stop
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
 from optac.runs.kinds import TRAIN
@@ -44,17 +47,20 @@ def train(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     out: Path | str | None = None,
+    stop_on_reward: float | None = None,
     **watching: Any,
 ) -> TrainingResult:
     """The result of a new run in `out` (default runs/<id>); bad input is refused before it starts.
 
-    `watching` is what `training_run.run` takes: on_row, callback, show_progress.
+    It stops early at an evaluation of `stop_on_reward`, also when it is resumed. `watching` is what `training_run.run`
+    takes: on_row, callback, show_progress.
     """
     config = training_config(environment, agent, steps=steps, seed=seed, settings=settings or {})
-    env = make(environment)
-    check_environment(env)
-    with RunFolder.create(Path("runs") / training_id(config) if out is None else out, config) as folder:
-        return run(folder, config, _chosen(config), env, None, **watching)
+    config |= stop_of(stop_on_reward)
+    with made(environment) as env:
+        check_environment(env)
+        with RunFolder.create(Path("runs") / training_id(config) if out is None else out, config) as folder:
+            return run(folder, config, _chosen(config), env, None, **watching)
 
 
 def resume(
@@ -64,37 +70,43 @@ def resume(
     steps: int | None = None,
     claim: Claim | None = None,
     trust: bool = False,
+    stop_on_reward: float | None = None,
     **watching: Any,
 ) -> TrainingResult:
     """Go on from the newest sound checkpoint; a finished run is left alone and its result returned.
 
     With `steps`, more than it was asked for before, it goes on to there and ends, to the bit, as a run that was asked
-    for as many at once; one that a callback stopped goes on with as many as before too. In a sweep, `claim` is the
-    attempt that the launcher asks for. Code that only config.json names is imported with `trust` alone.
+    for as many at once; one that was stopped goes on with as many as before too. It still stops where it was told to,
+    or at `stop_on_reward` instead; what has stopped it once does so no more. In a sweep, `claim` is the attempt that
+    the launcher asks for. Code that only config.json names is imported with `trust` alone.
     """
     folder = RunFolder.open(path, claim)
     config = TRAIN.config_of(folder)
     with folder, registry.named_by(folder.config_path, trust=trust):
         found = _newest(folder, on_notice)
         refuse_another(folder, config, found)
-        end = _end_of(folder, config)
-        if steps is not None and steps != end:
-            if found is None and folder.is_finished:
+        end, finished = _end_of(folder, config), folder.is_finished
+        further = steps is not None and steps != end
+        if further if finished else stop_on_reward is not None:
+            config = with_stop(folder, config, stop_on_reward)
+        if steps is not None and further:
+            if found is None and finished:
                 raise InvalidInput(
                     f"{folder.path} has no checkpoint to go on from: it is the record of a run"
                 )
             config = with_more_steps(folder, config, steps)
             found = _newest(folder, on_notice)
-        elif folder.is_finished:
+        elif finished:
             if found is None:
                 again = config.get("command", "optac train makes it again")
                 raise InvalidInput(
                     f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
                 )
             if found.meta.get("step") == end:
-                learner = _learner(config, found)
-                return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
-        return run(folder, config, _chosen(config), make(config["environment"]), found, **watching)
+                with _learner(config, found) as learner:
+                    return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
+        with made(config["environment"]) as env:
+            return run(folder, config, _chosen(config), env, found, **watching)
 
 
 def evaluate(
@@ -169,11 +181,10 @@ def open_policy(
             f"{folder.path} has not saved a checkpoint yet; let it train to its first, or `optac resume` it where it "
             "was stopped"
         )
-    with registry.named_by(folder.config_path, trust=trust):
-        learner = _learner(config, found)
     exact = bool(found.meta.get("exact", True))
-    digest = snapshot.parameters_sha256(learner)
-    return OpenPolicy(folder, config, learner.policy, learner.step, digest, exact)
+    with registry.named_by(folder.config_path, trust=trust), _learner(config, found) as learner:
+        digest = snapshot.parameters_sha256(learner)
+        return OpenPolicy(folder, config, learner.policy, learner.step, digest, exact)
 
 
 def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
@@ -184,7 +195,9 @@ def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
         )
     # The first of several that are equal, as the file was written.
     best = max(scored, key=lambda row: row[SCORE])
-    return OpenPolicy(folder, config, load_policy(folder.path / BEST), best[TRAIN.reached], None, None)
+    with opened(folder.path / BEST, os.O_RDONLY):  # refused where it is no plain file
+        policy = load_policy(folder.path / BEST)
+    return OpenPolicy(folder, config, policy, best[TRAIN.reached], None, None)
 
 
 def _end_of(folder: RunFolder, config: Mapping[str, Any]) -> Any:
@@ -199,10 +212,14 @@ def _chosen(config: Mapping[str, Any]) -> CompiledAgent:
     return compiled(record, record.choose(config["settings"]))
 
 
-def _learner(config: Mapping[str, Any], found: Checkpoint) -> Learner:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        return learner_of(found, _chosen(config), make(config["environment"]))
+@contextmanager
+def _learner(config: Mapping[str, Any], found: Checkpoint) -> Iterator[Learner]:
+    """The learner of a checkpoint, to look at: its environment is closed after the block."""
+    with made(config["environment"]) as env:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResumeWarning)
+            learner = learner_of(found, _chosen(config), env)
+        yield learner
 
 
 def _newest(folder: RunFolder, on_notice: Notice, *, replay: bool = True) -> Checkpoint | None:

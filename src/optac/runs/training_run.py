@@ -6,11 +6,19 @@ from functools import partial
 from typing import Any
 
 from optac.agents.training import snapshot
-from optac.agents.training.callbacks import BestCheckpoint, Callbacks, Given, StopBelow, Training, several
-from optac.agents.training.checkpoint import Checkpoint
+from optac.agents.training.callbacks import (
+    BestCheckpoint,
+    Callbacks,
+    Given,
+    StopBelow,
+    StopOnReward,
+    Training,
+    several,
+)
+from optac.agents.training.checkpoint import Checkpoint, read_as_ours
 from optac.agents.training.compiled import CompiledAgent
 from optac.agents.training.deadline import last_words
-from optac.agents.training.environment_calls import Env, closed
+from optac.agents.training.environment_calls import Env
 from optac.agents.training.learner import Learner, begin
 from optac.agents.training.loop import Row
 from optac.agents.training.loop import train as run_loop
@@ -19,10 +27,10 @@ from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.errors import RunFailed
 from optac.provenance import made_by
-from optac.runs.continuing import sealed_config
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
 from optac.runs.running import Interrupted, at_work
+from optac.runs.sealed_config import STOP, sealed_config
 from optac.runs.training_result import TrainingResult
 from optac.signals import noted
 
@@ -41,20 +49,23 @@ def run(
     """Run from `found` or from step 0 to the end, or to where a callback stops it; the best policy is kept too."""
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
     failed = partial(folder.set_status, "failed")
-    with closed(env), at_work(folder) as work, last_words(failed), noted() as caught:
+    with at_work(folder) as work, last_words(failed), noted() as caught:
         if found is None:
             folder.note_beginning()
-        learner = begin(chosen, env, config["seed"]) if found is None else store.take_up(found, chosen, env)
+            learner = begin(chosen, env, config["seed"])
+        else:
+            learner = store.take_up(found, chosen, env, _changed_rows(folder, found))
         first, started = learner.step, time.perf_counter()
         folder.cut(lambda row: _step_of(row, folder) <= first)
         watched = Training(learner, total, folder.rows(), folder.path)
-        bars = [StopBelow(config["bars"])] if config.get("bars") else []
-        callbacks = Callbacks.of(watched, [BestCheckpoint(), *bars, *several(callback)])
+        stops: list[Given] = [StopBelow(config["bars"])] if config.get("bars") else []
+        stops += [StopOnReward(config[STOP])] if STOP in config else []
+        callbacks = Callbacks.of(watched, [BestCheckpoint(), *several(callback), *stops])
 
         def save() -> None:
             folder.check()
             folder.flush_rows()
-            store.save(learner, folder.check)
+            store.save(learner, folder.check, rows=folder.rows_seal())
             callbacks.checkpoint()
 
         def pass_on(row: Row) -> None:
@@ -84,6 +95,14 @@ def run(
         folder.check()
         write_json(folder.path / "result.json", {**result.record(), **made_by()})
     return result
+
+
+def _changed_rows(folder: RunFolder, found: Checkpoint) -> list[str]:
+    """Why a run that goes on from a checkpoint will not have the rows that it had there."""
+    with read_as_ours(found):
+        seal = found.meta.get("rows")
+        same = seal is None or folder.rows_seal(seal["size"]) == seal
+    return [] if same else [f"{folder.metrics_path} is not what was written up to the checkpoint"]
 
 
 def _step_of(row: Row, folder: RunFolder) -> int:

@@ -104,7 +104,8 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
 
 def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     """Seeds outermost, so that the comparison is balanced wherever the sweep is stopped."""
-    from optac.environments import check_environment, make
+    from optac.agents.training.environment_calls import made
+    from optac.environments import check_environment
 
     agents, environments = _names(axes, "agents"), _names(axes, "environments")
     seeds, steps = seeds_of(axes), _whole(axes, "steps")
@@ -117,9 +118,8 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     known = entries("agent")
     variants = {agent: list(_variants(settings, agent, agents, known)) for agent in agents}
     for environment in environments:
-        env = make(environment)
-        check_environment(env)
-        env.close()
+        with made(environment) as env:
+            check_environment(env)
     for seed, environment, agent in itertools.product(seeds, environments, agents):
         for variant in variants[agent]:
             config = training_config(environment, agent, steps=steps, seed=seed, settings=variant)

@@ -19,7 +19,7 @@ from optac.errors import InvalidInput, RunFailed, require_extra
 from optac.plain_files import is_there
 from optac.provenance import all_versions
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import read_json_object, write_json
+from optac.runs.json_files import Row, read_sealed, write_sealed
 from optac.runs.kinds import TRAIN, TUNE_FILE
 from optac.runs.training_config import training_config, training_id
 from optac.sweeps.launcher import Watching, run_sweep
@@ -95,7 +95,7 @@ def tune(
 
 def read_tuned(path: Path) -> Tuned:
     """The trials in a folder, as they were last written."""
-    said = read_json_object(path / TUNE_FILE)
+    said = _sealed(path)
     try:
         trials = [Trial(**{**one, "runs": tuple(one["runs"])}) for one in said["trials"]]
         return Tuned(path, tuple(trials), dict(said["importances"]))
@@ -103,11 +103,20 @@ def read_tuned(path: Path) -> Tuned:
         raise RunFailed(f"{path / TUNE_FILE} is damaged: {type(error).__name__} {error}") from error
 
 
+def _sealed(path: Path) -> Row:
+    try:
+        return read_sealed(path / TUNE_FILE)
+    except RunFailed as error:
+        raise RunFailed(
+            f"{error}; delete it and give the same command: it chooses the same trials, and runs none again"
+        ) from error
+
+
 def _known_trials(tuning: Tuning, path: Path) -> list[Trial]:
     """The trials of before; refused where they are another search's."""
     if not is_there(path / TUNE_FILE):
         return []
-    before = read_json_object(path / TUNE_FILE).get("search")
+    before = _sealed(path).get("search")
     if before != _identity(tuning):
         raise InvalidInput(
             f"{path} holds another search: only `trials` may be changed and continued; give another folder with --out"
@@ -130,7 +139,7 @@ def _write(tuning: Tuning, found: Tuned) -> None:
         "importances": found.importances,
         "versions": all_versions(),
     }
-    write_json(found.path / TUNE_FILE, said)
+    write_sealed(found.path / TUNE_FILE, said)
 
 
 def _runs(tuning: Tuning, trial: Trial) -> list[SweptRun]:

@@ -117,11 +117,11 @@ def _searched(name: str, value: Any) -> Searched:
 
 def _checked(tuning: Tuning) -> Tuning:
     """The tuning, its environment and every end of its search tried; a setting of whole numbers is searched in them."""
-    from optac.environments import check_environment, make
+    from optac.agents.training.environment_calls import made
+    from optac.environments import check_environment
 
-    env = make(tuning.environment)
-    check_environment(env)
-    env.close()
+    with made(tuning.environment) as env:
+        check_environment(env)
     search = {}
     for name, one in tuning.search.items():
         read_back = [_read_back(tuning, name, end) for end in one.ends]

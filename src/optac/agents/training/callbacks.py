@@ -79,7 +79,16 @@ class Callback:
         """After the last step, whether the end was reached or the training was stopped; not after a failure."""
 
 
-class StopOnReward(Callback):
+class _Stopping(Callback):
+    """Stops at an evaluation; at the same one again where the run was killed between that and its end."""
+
+    def on_start(self, training: Training) -> None:
+        last = training.rows[-1] if training.rows else {}
+        if SCORE in last and last["time/total_timesteps"] == training.step:
+            self.on_evaluation(training, last)
+
+
+class StopOnReward(_Stopping):
     """Stops at the first evaluation whose mean return is at least `reward`."""
 
     def __init__(self, reward: int | float) -> None:
@@ -112,7 +121,7 @@ class BestCheckpoint(Callback):
             self.best = row[SCORE]
 
 
-class StopBelow(Callback):
+class StopBelow(_Stopping):
     """Prunes a trial of a search: stops where its best evaluation so far is below that step's bar."""
 
     def __init__(self, bars: Mapping[str, float]) -> None:

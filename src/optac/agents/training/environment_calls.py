@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
+from optac.environments import make
 from optac.errors import OptacWarning, RunFailed
 
 Env = gymnasium.Env[Any, Any]
@@ -100,6 +101,14 @@ def _guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
         raise
     except (Exception, SystemExit) as error:
         raise RunFailed(f"the environment raised {type(error).__name__} at step {step}: {error}") from error
+
+
+@contextmanager
+def made(name: str) -> Iterator[Env]:
+    """The environment of this name, closed after the block."""
+    env = make(name)
+    with closed(env):
+        yield env
 
 
 @contextmanager

@@ -40,8 +40,10 @@ class CheckpointStore:
     pieces: list[Piece] = field(default_factory=list)
     saved_step: int | None = None
 
-    def save(self, learner: Learner, check: Callable[[], None] = lambda: None) -> None:
-        """Write the rows that are new, then the checkpoint that needs them; keep the newest three.
+    def save(
+        self, learner: Learner, check: Callable[[], None] = lambda: None, **about: Mapping[str, Any]
+    ) -> None:
+        """Write the rows that are new, then the checkpoint that needs them, and `about` it; keep the newest three.
 
         `check` is asked before each: it raises where the run is not ours any more. A step that is saved already, as
         when a signal comes just after a checkpoint, is not written again.
@@ -54,19 +56,21 @@ class CheckpointStore:
         arrays, meta = snapshot.take(learner)
         path = checkpoints.checkpoint_path(self.parent, learner.step)
         check()
-        checkpoint.save(path, arrays, {**meta, "config": self.config}, self.pieces)
+        checkpoint.save(path, arrays, {**meta, **about, "config": self.config}, self.pieces)
         self.saved_step = learner.step
         check()
         checkpoints.prune(self.parent)
 
-    def take_up(self, found: Checkpoint, chosen: CompiledAgent, env: Env) -> Learner:
-        """The learner of a checkpoint. Checkpoints past it, found damaged, are put out of the way."""
+    def take_up(
+        self, found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequence[str] = ()
+    ) -> Learner:
+        """The learner of a checkpoint, `known` as in `learner_of`. Checkpoints past it are put out of the way."""
         for path in checkpoints.listed(self.parent):
             if path.name > found.path.name:
                 checkpoints.put_away(path)
         with checkpoint.read_as_ours(found):
             repeatable = is_repeatable(env, found.meta, chosen.settings.step_timeout)
-        learner = learner_of(found, chosen, env, () if repeatable else (UNREPEATABLE,))
+        learner = learner_of(found, chosen, env, known if repeatable else (*known, UNREPEATABLE))
         # After a loss the rows that are left have new numbers, and none of them is on disk under its own.
         self.pieces = [] if found.damaged else list(found.pieces)
         self.saved_step = None if found.damaged else learner.step
