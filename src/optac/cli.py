@@ -68,6 +68,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if not sys.platform.startswith("linux"):
         notice(f"error: the command needs Linux, and this is {sys.platform}")
         return 2
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # formulas on a terminal that knows only ASCII
@@ -95,12 +96,23 @@ def _run(argv: Sequence[str] | None) -> int:
         return 1
 
 
+def _fill_closed_streams() -> None:
+    """Put the null device where standard input, output or error is closed: else a run's file would take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  (as long as the process)
+
+
 def _unforeseen(error: Exception) -> str:
     """One line about an error that is a fault of ours, and where its traceback is."""
-    with tempfile.NamedTemporaryFile("w", prefix="optac-error-", suffix=".log", delete=False) as file:
-        file.write("".join(traceback.format_exception(error)))
     said = " ".join(str(error).split())[:200]
-    return f"this should not have happened: {type(error).__name__}: {said}; the traceback is in {file.name}"
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="optac-error-", suffix=".log", delete=False) as file:
+            file.write("".join(traceback.format_exception(error)))
+        where = f"the traceback is in {file.name}"
+    except OSError as full:
+        where = f"its traceback could not be written ({full})"
+    return f"this should not have happened: {type(error).__name__}: {said}; {where}"
 
 
 @contextmanager

@@ -42,10 +42,11 @@ def made_by() -> dict[str, Any]:
 def all_versions() -> dict[str, str]:
     """The versions, Python's too, and the machine."""
     found = {**versions(), "python": platform.python_version()}
-    return found | {"processor": _processor(), "cores": str(os.cpu_count())}
+    return found | {"processor": processor(), "cores": str(os.cpu_count())}
 
 
-def _processor() -> str:
+@cache
+def processor() -> str:
     """The processor's name, as far as the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()

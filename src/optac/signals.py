@@ -4,14 +4,16 @@ Whoever looks for them (`noted`) gets them in a list: the handler does nothing e
 Python drops what is raised, as it does in a callback of its garbage collector or in a destructor, they are sent again.
 """
 
+import _thread
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from optac.errors import Terminated
 
@@ -35,40 +37,65 @@ def is_listening() -> bool:
     return sys.unraisablehook is _send_again
 
 
-@contextmanager
-def noted() -> Iterator[list[int]]:
-    """The signals that have come since; a second one raises, for whoever looks may never come back to it."""
-    caught: list[int] = []
+class Noted(list[int]):
+    """The signals that have come; a second one raises, for whoever looks may never come back to it."""
 
-    def note(number: int, frame: FrameType | None) -> None:
-        caught.append(number)
-        if len(caught) > 1:
+    def heard(self) -> bool:
+        """Whether one has come. Should other code have taken them, as an environment may, they are noted here again."""
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                if signal.getsignal(number) != self._note:
+                    signal.signal(number, self._note)
+        return bool(self)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.append(number)
+        if len(self) > 1:
             _stop(number, frame)
 
-    if threading.current_thread() is not threading.main_thread():  # signals are somebody else's
-        yield caught
-        return
-    before = {number: signal.signal(number, note) for number in SIGNALS}
+
+@contextmanager
+def noted() -> Iterator[Noted]:
+    """The signals that come while the block runs, in the main thread: elsewhere they are somebody else's."""
+    caught, before = Noted(), {number: signal.getsignal(number) for number in SIGNALS}
+    caught.heard()
     try:
         yield caught
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 _hooks: list[Any] = []
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+def _stop(number: int, frame: FrameType | None) -> None:
+    if _is_in_hook(frame):  # what is raised in there is dropped too
+        _thread.start_new_thread(_send_later, (number,))
+    else:
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 def _send_again(lost: Any) -> None:
     """Called for what was raised where nobody can catch it."""
     if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
         _hooks[-1](lost)
-        return
-    number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
-    again = threading.Timer(SECONDS_TO_SEND_AGAIN, os.kill, (os.getpid(), number))
-    again.daemon = True
-    again.start()
+    else:
+        number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
+        _thread.start_new_thread(_send_later, (number,))
+
+
+def _send_later(number: int) -> None:
+    """Send a signal once the main thread is out of the hook, in a thread of its own."""
+    main = threading.main_thread().ident or 0
+    time.sleep(SECONDS_TO_SEND_AGAIN)
+    while _is_in_hook(sys._current_frames().get(main)):
+        time.sleep(SECONDS_TO_SEND_AGAIN)
+    os.kill(os.getpid(), number)
+
+
+def _is_in_hook(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _send_again.__code__:
+        frame = frame.f_back
+    return frame is not None

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 import time
 from typing import Any
@@ -86,6 +87,12 @@ class CountsItsCloses(Ending):
 
     def close(self) -> None:
         CountsItsCloses.open -= 1
+
+
+class TakesSignals(Ending):
+    def __init__(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 class NeverEnds(Ending):

@@ -10,6 +10,7 @@ import pytest
 
 from optac.cli import main
 from optac.errors import InvalidInput, RunFailed
+from optac.provenance import made_by
 from optac.runs.folder import RunFolder
 from optac.runs.training import evaluate, resume, train
 
@@ -38,6 +39,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("configuration") / "run"
     trained(path, 80)
     return path
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    path = tmp_path_factory.mktemp("at once") / "run"
+    return path, trained(path, 160)
 
 
 CHANGES: dict[str, tuple[str, Any, str]] = {
@@ -84,13 +91,14 @@ def test_a_changed_configuration_is_refused_with_both_values(
     ids=["on the way", "a block cut short", "no evaluation due", "before the first checkpoint"],
 )
 def test_more_steps_end_as_a_run_that_was_asked_for_them_at_once(
-    first: int, then: int, tmp_path: Path
+    first: int, then: int, long: tuple[Path, Any], tmp_path: Path
 ) -> None:
-    at_once = trained(tmp_path / "at once", then)
+    path, at_once = long
+    assert at_once.steps == then
     trained(tmp_path / "run", first)
     longer = resume(tmp_path / "run", steps=then)
     assert longer.exact and longer.parameters_sha256 == at_once.parameters_sha256
-    assert rows_of(tmp_path / "run") == rows_of(tmp_path / "at once")
+    assert rows_of(tmp_path / "run") == rows_of(path)
     config = RunFolder.open(tmp_path / "run").config
     assert (config["steps"], config["steps_asked"]) == (then, [first, then])
     again = resume(tmp_path / "run")
@@ -110,3 +118,9 @@ def test_a_solve_has_no_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     RunFolder.create(tmp_path / "run", {"kind": "solve"})
     assert main(["resume", str(tmp_path / "run"), "--steps", "7"]) == 2
     assert "is a solve, which has no steps" in capsys.readouterr().err
+
+
+def test_a_finished_run_says_what_it_came_to_and_with_what_it_was_made(finished: Path) -> None:
+    result = json.loads((finished / "result.json").read_text())
+    assert {name: result[name] for name in ("commit", "versions")} == made_by()
+    assert result["parameters_sha256"] == evaluate(finished, episodes=1).parameters_sha256

@@ -76,7 +76,7 @@ def test_a_library_that_does_not_come_back_is_ended_with_its_process(
     name: str, state: str, said: str, tmp_path: Path
 ) -> None:
     """In the close of the run's own environment, so that all is written: the status and the result say so."""
-    chosen = {**SETTINGS, "eval_every": 0, "step_timeout": 0.5, "checkpoint_every": 20}
+    chosen = {**SETTINGS, "eval_every": 0, "step_timeout": 0.5, "checkpoint_every": 20, "learning_starts": 50}
     settings = [word for key, value in chosen.items() for word in ("--set", f"{key}={value}")]
     words = ["train", f"ending/{name}-v0", "--agent", "sac", "--steps", "40", "--out", str(tmp_path / "run")]
     done = subprocess.run(

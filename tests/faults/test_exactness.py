@@ -18,15 +18,15 @@ from tests.faults.test_configuration import SETTINGS
 
 def trained(kind: type, out: Path, **more: Any) -> Any:
     name = f"hidden/{kind.__name__}-v0"
-    chosen = {**SETTINGS, "eval_every": 0, "log_every": 40}
-    return train(name, "sac", steps=80, seed=1, settings=chosen, out=out, **more)
+    chosen = {**SETTINGS, "eval_every": 0, "log_every": 60}
+    return train(name, "sac", steps=60, seed=1, settings=chosen, out=out, **more)
 
 
 def resumed_half_way(kind: type, path: Path) -> tuple[Any, Any, list[str]]:
-    """The undisturbed run, the one taken up again from its checkpoint at step 60, and what was said."""
+    """The undisturbed run, the one taken up again from its checkpoint at step 30, and what was said."""
 
     def photograph(row: dict[str, Any]) -> None:
-        if row["time/total_timesteps"] == 80:
+        if row["time/total_timesteps"] == 60:
             shutil.copytree(path / "whole", path / "run")
 
     whole = trained(kind, path / "whole", on_row=photograph)
@@ -63,7 +63,7 @@ def test_changed_code_of_an_environment_is_not_called_exact(
     monkeypatch.setattr("optac.agents.training.store.is_repeatable", lambda *given: True)
 
     def photograph(row: dict[str, Any]) -> None:
-        if row["time/total_timesteps"] == 80:
+        if row["time/total_timesteps"] == 60:
             shutil.copytree(tmp_path / "whole", tmp_path / "run")
 
     trained(kind, tmp_path / "whole", on_row=photograph)

@@ -1,6 +1,7 @@
 """No input ends in a traceback: one line says what was given and what is allowed, and the exit code is true."""
 
 import json
+import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -162,3 +163,23 @@ def test_another_system_is_refused_in_one_line(
     monkeypatch.setattr(sys, "platform", "win32")
     assert cli.main(["list"]) == 2
     assert capsys.readouterr().err == "optac: error: the command needs Linux, and this is win32\n"
+
+
+def test_closed_streams_are_no_fault_and_no_file_takes_their_numbers(tmp_path: Path) -> None:
+    words = f"solve combination-lock horizon=2 actions=2 --iterations 2 --out {tmp_path / 'run'}"
+    done = subprocess.run(["sh", "-c", f"exec {sys.executable} -m optac {words} <&- >&- 2>&-"], check=False)
+    assert done.returncode == 0
+    assert [row["iteration"] for row in RunFolder.open(tmp_path / "run").rows()] == [1, 2]
+
+
+def test_what_nobody_foresaw_is_one_line_where_no_file_can_be_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(cli.tempfile, "NamedTemporaryFile", fails)
+    monkeypatch.setattr(list_command, "run", lambda arguments: 1 // 0)
+    assert cli.main(["list"]) == 1
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError" in said and "could not be written" in said and said.count("\n") == 1

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from optac.agents.training import loop
+from optac.agents.training.learner import Episodes, Learner
+from optac.agents.training.versions import drift, numeric_versions
 from optac.commands.train import print_evaluation
 from optac.errors import InvalidInput
 from optac.report import page
@@ -88,3 +91,22 @@ def test_in_a_pipe_a_training_says_a_line_an_evaluation(capsys: pytest.CaptureFi
     print_evaluation(row)
     print_evaluation({**row, "eval/mean_reward": 12.5, "eval/std_reward": 0.5})
     assert capsys.readouterr().err == "step 500: return 12.5 ± 0.5, 90 steps/s\n"
+
+
+def test_a_row_has_the_last_hundred_episodes_and_the_means_since_the_row_before() -> None:
+    episodes = Episodes()
+    for number in range(150):
+        for last in (False, True):
+            episodes.step(float(number), last)
+    learner = object.__new__(Learner)  # no more of it is looked at
+    learner.step, learner.episodes, learner.info_sums, learner.info_count = 7, episodes, {"q_mean": 6.0}, 3
+    row = loop._row(learner, 9.0)
+    assert row["rollout/ep_rew_mean"] == 2 * sum(range(50, 150)) / 100 and row["rollout/ep_len_mean"] == 2
+    assert row["train/q_mean"] == 2.0 and "train/q_mean" not in loop._row(learner, 9.0)
+
+
+@pytest.mark.parametrize("name", ["optac", "jax", "mujoco", "processor", "machine", "threads"])
+def test_what_a_runs_bits_depend_on_is_compared(name: str) -> None:
+    now = numeric_versions()
+    assert drift(now) == []
+    assert drift({**now, name: "another"}) == [f"{name} another → {now[name]}"]

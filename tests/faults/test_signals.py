@@ -17,56 +17,85 @@ from optac.errors import RunFailed, Terminated
 from optac.runs.folder import RunFolder
 from optac.runs.training import Interrupted, resume, train
 from optac.signals import noted
+from tests.faults import endings  # noqa: F401  (registers its environments)
 from tests.faults.test_configuration import SETTINGS
 
-COMMAND = """
-import gc, os, signal, sys, time
-from optac import cli
+COMMANDS = """
+import _thread, gc, os, signal, sys, time
+from optac import cli, signals
 from optac.commands import list as command
 
-def here(*arguments):
-    if here in gc.callbacks:
-        gc.callbacks.remove(here)
-    os.kill(os.getpid(), signal.{name})
-    time.sleep(0.01)
-    {then}
+class Signalled:
+    def __init__(self, name, raises=False):
+        self.number, self.raises = getattr(signal, name), raises
+
+    def __call__(self, *arguments):
+        if self in gc.callbacks:
+            gc.callbacks.remove(self)
+        os.kill(os.getpid(), self.number)
+        time.sleep(0.01)
+        if self.raises:
+            raise ValueError("mine")
+
+    def collect(self):
+        gc.callbacks.append(self)
+        gc.collect()
 
 class Doomed:
+    def __init__(self, call):
+        self.call = call
+
     def __del__(self):
-        here()
+        self.call()
 
-def run(arguments):
-    {place}
-    give_up = time.monotonic() + 20
-    while time.monotonic() < give_up:
-        time.sleep(0.01)
-    return 0
+class Slow:
+    # The signal that is sent again comes while the hook that sends it is still at work.
+    def start_new_thread(self, *given):
+        _thread.start_new_thread(*given)
+        time.sleep(0.1)
 
-command.run = run
-sys.exit(cli.main(["list"]))
-"""
+def slowly(here):
+    signals.SECONDS_TO_SEND_AGAIN, signals._thread = 0.0, Slow()
+    here.collect()
+
 PLACES = {
-    "in a callback of the collector": "gc.callbacks.append(here); gc.collect()",
-    "in a destructor": "Doomed()",
-    "in the command": "here()",
+    "in a callback of the collector": lambda name: Signalled(name).collect(),
+    "in a destructor": lambda name: Doomed(Signalled(name)) and None,
+    "in the command": lambda name: Signalled(name)(),
+    "beside another error in a callback": lambda name: Signalled(name, raises=True).collect(),
+    "again before it was sent on": lambda name: slowly(Signalled(name)),
 }
+
+def wait_after(place, name):
+    def run(arguments):
+        place(name)
+        give_up = time.monotonic() + 20
+        while time.monotonic() < give_up:
+            time.sleep(0.01)
+        return 0
+    return run
+
+for place in PLACES:
+    for name in ("SIGTERM", "SIGINT"):
+        command.run = wait_after(PLACES[place], name)
+        print(f"{name} {place}: {cli.main(['list'])}", flush=True)
+"""
+PLACES = (
+    "in a callback of the collector",
+    "in a destructor",
+    "in the command",
+    "beside another error in a callback",
+    "again before it was sent on",
+)
 ENDINGS = {"SIGTERM": 143, "SIGINT": 130}
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", ENDINGS)
-def test_a_signal_ends_a_command(place: str, name: str) -> None:
-    script = COMMAND.format(name=name, place=PLACES[place], then="pass")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (ENDINGS[name], "optac: interrupted\n")
-
-
-def test_a_signal_beside_another_error_in_a_callback_ends_the_command() -> None:
-    """What the callback itself raises is shown, and does not take the signal's place."""
-    guarded = "try:\n        gc.callbacks.append(here); gc.collect()\n    finally:\n        pass"
-    script = COMMAND.format(name="SIGTERM", place=guarded, then="raise ValueError('mine')")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 143
+def test_a_signal_ends_a_command_wherever_it_arrives() -> None:
+    """What a callback itself raises is shown, and does not take the signal's place."""
+    done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, check=False)
+    expected = [f"{name} {place}: {ENDINGS[name]}" for place in PLACES for name in ENDINGS]
+    assert done.stdout.splitlines() == expected, done.stderr
+    assert done.stderr.count("optac: interrupted\n") == len(expected)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -93,6 +122,29 @@ def test_a_training_ends_and_saves_where_the_collector_hears_the_signal(number: 
     assert resume(tmp_path / "run").parameters_sha256 == trained(tmp_path / "whole").parameters_sha256
 
 
+def test_an_environment_that_takes_the_signals_does_not_keep_them(tmp_path: Path) -> None:
+    """The one that an evaluation makes: from then on they would be ignored."""
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+    def stop(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 60:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    try:
+        with pytest.raises(Interrupted):
+            train(
+                "ending/TakesSignals-v0",
+                "sac",
+                steps=200,
+                settings=SETTINGS,
+                out=tmp_path / "run",
+                on_row=stop,
+            )
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(number, handler)
+
+
 def test_a_first_signal_is_noted_and_a_second_raises() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(Terminated), noted() as caught:
@@ -115,3 +167,36 @@ def test_a_time_limit_that_rings_where_python_drops_it_rings_again(monkeypatch: 
         gc.callbacks.append(ring)
         gc.collect()
         time.sleep(20)
+
+
+def test_the_time_that_a_process_is_stopped_does_not_count() -> None:
+    """All that rings while a process is stopped, or while the signal is kept from it, is heard as one."""
+    with deadline.deadline(0.4, "the step"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        time.sleep(0.8)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+
+
+def test_a_process_is_ended_after_as_many_looks_whatever_the_clock_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Ended(BaseException):
+        pass
+
+    looks: list[float] = []
+    watchdog = deadline._Watchdog()
+
+    def slept(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 4:
+            watchdog._armed = (3.0, "another step")  # it was called off, and the next has begun
+
+    def end(code: int) -> None:
+        raise Ended
+
+    monkeypatch.setattr(deadline.time, "sleep", slept)
+    monkeypatch.setattr(deadline.os, "_exit", end)
+    watchdog._armed = (3.0, "a step")
+    with pytest.raises(Ended):
+        watchdog._watch()
+    assert len(looks) == 8

@@ -111,25 +111,31 @@ def test_a_registered_name_needs_no_trust(tmp_path: Path) -> None:
                 registry.load(kind, name)
 
 
-@pytest.mark.parametrize("name", ["difflib", "json", "numpy", "optac"])
+def lay_traps(folder: Path, *names: str) -> Path:
+    """Modules that say which of them was imported, in a file that is not there before."""
+    for name in names:
+        (folder / f"{name}.py").write_text(f"print({name!r}, file=open({str(folder / 'ran')!r}, 'a'))\n")
+    return folder / "ran"
+
+
 def test_a_worker_imports_nothing_from_the_working_folder(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    ran = lay_traps(tmp_path, "difflib", "json", "numpy", "optac")
     monkeypatch.chdir(tmp_path)
     run = RunFolder.create(tmp_path / "run", SOLVE).path
     worker = Worker.start(Task(str(run), 1, "launcher", str(tmp_path)))
     worker.process.wait()
     assert worker.outcome().ending == "finished", (run / "stderr.log").read_text()
-    assert not (tmp_path / "ran").exists()
+    assert not ran.exists(), ran.read_text()
 
 
 def test_the_module_as_a_command_imports_nothing_from_the_working_folder(tmp_path: Path) -> None:
-    (tmp_path / "difflib.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    ran = lay_traps(tmp_path, "difflib")
     done = subprocess.run(
         [sys.executable, "-m", "optac", "list"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert done.returncode == 0 and "opt-ac" in done.stdout and not (tmp_path / "ran").exists()
+    assert done.returncode == 0 and "opt-ac" in done.stdout and not ran.exists()
 
 
 STUDY = """
@@ -146,8 +152,7 @@ if __name__ == "__main__":
 def test_a_studys_workers_import_nothing_from_the_working_folder(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     (tmp_path / "study.py").write_text(STUDY)
-    for name in ("runpy", "pickle", "difflib"):
-        (tmp_path / "here" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    ran = lay_traps(tmp_path / "here", "runpy", "pickle", "difflib")
     done = subprocess.run(
         [sys.executable, str(tmp_path / "study.py"), str(tmp_path / "out")],
         cwd=tmp_path / "here",
@@ -155,5 +160,5 @@ def test_a_studys_workers_import_nothing_from_the_working_folder(tmp_path: Path)
         text=True,
         check=False,
     )
-    assert not (tmp_path / "ran").exists()
+    assert not ran.exists(), ran.read_text()
     assert done.stdout == "2\n", done.stderr

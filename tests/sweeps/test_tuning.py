@@ -10,9 +10,10 @@ import probe_environments  # noqa: F401  registers probe/Drifting-v0
 import pytest
 
 from optac.cli import main
-from optac.errors import InvalidInput, MissingExtra
+from optac.errors import InvalidInput, MissingExtra, RunFailed
 from optac.report.files import write_report
 from optac.runs.folder import RunFolder
+from optac.runs.json_files import write_sealed
 from optac.sweeps.standing import run_standing
 from optac.sweeps.tuning import Trial, Tuned, _bars, _next_trials, read_tuned, tune
 from optac.sweeps.tuning_file import Searched, tuning_of
@@ -144,9 +145,23 @@ def test_the_page_has_the_history_the_importances_and_every_trial(whole: Tuned) 
         kept.replace('"number": 0', f'"number": {10**400}'),
     ):
         assert damaged != kept
-        (whole.path / "tune.json").write_text(damaged)
+        write_sealed(whole.path / "tune.json", json.loads(damaged))
         assert any("tune.json is damaged" in note for note in write_report([whole.path], out).notes)
     (whole.path / "kept.json").rename(whole.path / "tune.json")
+
+
+def test_a_changed_digit_is_refused_and_without_the_file_the_same_trials_are_chosen(whole: Tuned) -> None:
+    file = whole.path / "tune.json"
+    kept = file.read_text()
+    file.write_text(kept.replace('"score": -', '"score": -9', 1))
+    assert file.read_text() != kept
+    with pytest.raises(RunFailed, match=r"not what its sha256 says; delete it and give the same command"):
+        tune(tuning_of("search", given()), whole.path, lambda: Here(0))
+    page = write_report([whole.path], whole.path.parent / "page.html")
+    assert any("tune.json is damaged" in note for note in page.notes)
+    file.unlink()
+    again = tune(tuning_of("search", given()), whole.path, lambda: Here(0))
+    assert again.trials == whole.trials and file.read_text() == kept
 
 
 def test_a_finished_search_is_left_alone_and_another_search_is_refused(whole: Tuned) -> None:

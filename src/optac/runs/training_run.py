@@ -81,7 +81,7 @@ def run(
                 on_row=pass_on,
                 on_block=progress.step,
                 on_checkpoint=save,
-                should_stop=lambda: bool(caught) or watched.why is not None,
+                should_stop=lambda: caught.heard() or watched.why is not None,
             )
         if not complete:
             save()

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed
-from optac.plain_files import NotPlain
+from optac.plain_files import NotPlain, is_folder
 from optac.provenance import all_versions
 from optac.registry import paths
 from optac.runs.folder import RunFolder
@@ -63,6 +63,7 @@ def lay_out(sweep: Sweep, path: Path) -> None:
         _write_sweep_file(sweep, path)
         for run in sweep.runs:
             with contextlib.suppress(RunFailed):  # a damaged run is reported when its turn comes
+                is_folder(path / run.id)
                 RunFolder.open_or_create(path / run.id, run.config)
 
 

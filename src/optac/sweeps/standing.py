@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import InvalidInput, RunFailed
-from optac.plain_files import is_there, opened
+from optac.plain_files import is_there, not_plain, opened
 from optac.runs.folder import RunFolder, State
 from optac.runs.json_files import Row, parsed_row, read_json_object
 from optac.runs.kinds import SWEEP_FILE, TRAIN, Kind, kind_of
@@ -145,6 +145,8 @@ def _table(value: object) -> Row:
 
 
 def _standing(path: Path, planned: Row) -> RunStanding:
+    if path.is_symlink():
+        raise not_plain(path, "folder")
     if not (path / "config.json").exists():
         return RunStanding(path.name, "waiting", **_chosen(planned))
     folder = RunFolder.open(path)
