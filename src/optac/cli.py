@@ -21,7 +21,7 @@ from optac import __version__
 from optac.commands.subcommand import Parser, notice
 from optac.errors import Interrupted, OptacError, OptacWarning, Terminated
 from optac.registry import add_paths
-from optac.signals import listen
+from optac.signals import let_go, listen
 
 DESCRIPTION = """\
 Learning in low-rank Markov decision processes: provable algorithms with every oracle call billed and the
@@ -52,32 +52,37 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code."""
+    """Run a command, that of this process where none is given; the exit code."""
+    _fill_closed_streams()
     try:
         try:
-            return _run(argv)
+            return _run(list(sys.argv[1:] if argv is None else argv))
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads our output has had enough; nothing may be flushed to it on the way out.
+    except OSError as error:
+        # Nothing more may be flushed there on the way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        if isinstance(error, BrokenPipeError):  # whoever reads our output has had enough
+            return 128 + signal.SIGPIPE
+        notice(f"error: standard output: {error}")
+        return 1
+    finally:
+        if argv is None:
+            let_go()
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def _run(words: Sequence[str]) -> int:
     if not sys.platform.startswith("linux"):
         notice(f"error: the command needs Linux, and this is {sys.platform}")
         return 2
-    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # formulas on a terminal that knows only ASCII
-    words = list(sys.argv[1:] if argv is None else argv)
     chosen = next((word for word in words if not word.startswith("-")), "")
-    arguments = build_parser(chosen).parse_args(words)
     listen()
     try:
         with _warnings_in_a_line():
+            arguments = build_parser(chosen).parse_args(words)
             add_paths(arguments.path)
             return int(arguments.run(arguments) or 0)
     except KeyboardInterrupt as stop:

@@ -1,7 +1,8 @@
 """SIGINT and SIGTERM end a command, wherever they arrive.
 
-Whoever looks for them (`noted`) gets them in a list: the handler does nothing else. Elsewhere they raise, and where
-Python drops what is raised, as it does in a callback of its garbage collector or in a destructor, they are sent again.
+Whoever looks for them (`noted`) gets them in a list: the handler does nothing else. Elsewhere they raise, once an import
+that is under way has ended. Where Python drops what is raised, as it does in a callback of its garbage collector or in
+a destructor, they are sent again.
 """
 
 import _thread
@@ -25,6 +26,7 @@ def listen() -> None:
     """Have both signals raise in the main thread, and none be lost; for a process that is ours alone."""
     if threading.current_thread() is not threading.main_thread():
         return
+    _deferred.clear()
     for number in SIGNALS:
         signal.signal(number, _stop)
     if sys.unraisablehook is not _send_again:
@@ -67,11 +69,22 @@ def noted() -> Iterator[Noted]:
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
+def let_go() -> None:
+    """Have both signals end the process at once: while it ends, nothing that they raise would be caught."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 _hooks: list[Any] = []
+_deferred: list[int] = []
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    if _is_in_hook(frame):  # what is raised in there is dropped too
+    # What is raised in the hook is dropped too; in an import it may leave a library half made, so the first one waits.
+    waits = _is_in(_IMPORT, frame) and not _deferred
+    if waits:
+        _deferred.append(number)
+    if waits or _is_in(_HOOK, frame):
         _thread.start_new_thread(_send_later, (number,))
     else:
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
@@ -87,15 +100,20 @@ def _send_again(lost: Any) -> None:
 
 
 def _send_later(number: int) -> None:
-    """Send a signal once the main thread is out of the hook, in a thread of its own."""
-    main = threading.main_thread().ident or 0
-    time.sleep(SECONDS_TO_SEND_AGAIN)
-    while _is_in_hook(sys._current_frames().get(main)):
+    """Send a signal once the main thread is out of the hook and of imports, in a thread of its own."""
+    main, inside = threading.main_thread().ident or 0, True
+    while inside:
         time.sleep(SECONDS_TO_SEND_AGAIN)
+        frame = sys._current_frames().get(main)
+        inside = _is_in(_HOOK, frame) or _is_in(_IMPORT, frame)
     os.kill(os.getpid(), number)
 
 
-def _is_in_hook(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code is not _send_again.__code__:
+def _is_in(code: tuple[str, str], frame: FrameType | None) -> bool:
+    while frame is not None and (frame.f_code.co_filename, frame.f_code.co_name) != code:
         frame = frame.f_back
     return frame is not None
+
+
+_HOOK: Final = _send_again.__code__.co_filename, _send_again.__name__
+_IMPORT: Final = "<frozen importlib._bootstrap>", "_find_and_load"

@@ -22,6 +22,7 @@ def entries(folder: Path) -> set[str]:
 def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sound", "flipped", "torn", "lost"):
         (tmp_path / f"{name}-cache").write_bytes(name.encode() * 100)
+    os.mkfifo(tmp_path / "pipe-cache")  # which would be waited for
     seal(tmp_path)
     (tmp_path / "unsealed-cache").write_bytes(b"written by a process that was killed")
     content = bytearray((tmp_path / "flipped-cache").read_bytes())
@@ -30,6 +31,7 @@ def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "torn-cache").write_bytes(b"torn")
     (tmp_path / "lost-cache.sha256").unlink()
     remove_unsound(tmp_path)
+    (tmp_path / "pipe-cache").unlink()
     assert entries(tmp_path) == {"sound-cache"}
     (tmp_path / "newer-cache").write_bytes(b"x" * 450)
     seal(tmp_path)
@@ -50,6 +52,15 @@ def test_the_user_chooses_the_folder(
     assert folder is None if expected is None else str(folder).startswith(expected)
     # These tests give JAX a cache of their own, which stays.
     assert use_compilation_cache.__wrapped__() is None and not any(tmp_path.iterdir())
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("OPTAC_COMPILATION_CACHE", raising=False)
+    monkeypatch.setattr(Path, "expanduser", unknown)
+    assert compilation_cache._chosen_folder() is None
 
 
 def test_settings_that_no_formula_reads_cost_no_second_compilation() -> None:

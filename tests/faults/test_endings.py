@@ -6,10 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
+import numpy as np
 import pytest
 
 from optac.agents.training import environment_calls, evaluation
 from optac.cli import main
+from optac.environments import video
+from optac.errors import RunFailed
 from optac.runs.folder import RunFolder
 from tests.faults import endings
 from tests.faults.test_configuration import SETTINGS
@@ -116,3 +120,11 @@ def test_whatever_makes_an_environment_closes_it(tmp_path: Path) -> None:
         assert main([*command, "--json"]) in (0, 2), command
         assert endings.CountsItsCloses.open == 0, command
     assert endings.CountsItsCloses.made > 6
+
+
+def test_a_film_of_an_environment_that_exits_is_told_as_it_was() -> None:
+    env = gymnasium.make("ending/ExitsWithZero-v0")
+    env.render = lambda: np.zeros((2, 2, 3))  # type: ignore[method-assign]
+    played = video._Episode(env, lambda observation: np.zeros(1, np.float32), 0, 1)
+    with pytest.raises(RunFailed, match="the environment raised SystemExit at step 29"):
+        list(played)

@@ -62,6 +62,7 @@ PLACES = {
     "in a callback of the collector": lambda name: Signalled(name).collect(),
     "in a destructor": lambda name: Doomed(Signalled(name)) and None,
     "in the command": lambda name: Signalled(name)(),
+    "in an import": lambda name: __import__(f"interrupted_by_{name}"),
     "beside another error in a callback": lambda name: Signalled(name, raises=True).collect(),
     "again before it was sent on": lambda name: slowly(Signalled(name)),
 }
@@ -84,18 +85,32 @@ PLACES = (
     "in a callback of the collector",
     "in a destructor",
     "in the command",
+    "in an import",
     "beside another error in a callback",
     "again before it was sent on",
 )
 ENDINGS = {"SIGTERM": 143, "SIGINT": 130}
 
 
-def test_a_signal_ends_a_command_wherever_it_arrives() -> None:
-    """What a callback itself raises is shown, and does not take the signal's place."""
-    done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, check=False)
+IMPORTED = """
+import os, signal, sys, time
+os.kill(os.getpid(), signal.{name})
+time.sleep(0.2)
+print("the module {name} is whole", file=sys.stderr)
+"""
+
+
+def test_a_signal_ends_a_command_wherever_it_arrives(tmp_path: Path) -> None:
+    """What a callback itself raises is shown, and does not take the signal's place; an import comes to its end."""
+    for name in ENDINGS:
+        (tmp_path / f"interrupted_by_{name}.py").write_text(IMPORTED.format(name=name))
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    words, known = [sys.executable, "-c", COMMANDS], {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=known)
     expected = [f"{name} {place}: {ENDINGS[name]}" for place in PLACES for name in ENDINGS]
     assert done.stdout.splitlines() == expected, done.stderr
     assert done.stderr.count("optac: interrupted\n") == len(expected)
+    assert all(f"the module {name} is whole" in done.stderr for name in ENDINGS)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 from jaxtyping import UInt8
 
+from optac.environments.guarded import guarded
 from optac.environments.registration import make
 from optac.errors import InvalidInput, RunFailed, require_extra
 
@@ -86,12 +87,13 @@ class _Episode:
     steps: int = 0
 
     def __iter__(self) -> Iterator[Frame]:
-        observation, _ = self.env.reset(seed=self.seed)
+        observation, _ = guarded(self.env.reset, 0, seed=self.seed)
         limit = (self.env.spec.max_episode_steps if self.env.spec else None) or _MOST_STEPS
         ended = False
         yield self._frame()
         while not ended:
-            observation, reward, terminated, truncated, _ = self.env.step(self.act(observation))
+            action = self.act(observation)
+            observation, reward, terminated, truncated, _ = guarded(self.env.step, self.steps, action)
             self.total += float(reward)
             self.steps += 1
             ended = terminated or truncated or self.steps >= limit

@@ -34,15 +34,14 @@ class FolderSnapshots:
     def found(self) -> Row | None:
         """The snapshot, its rows kept in the metrics and no others."""
         found = unpacked(read_plain(self._path)) if is_there(self._path) else None
-        usable = isinstance(found, dict) and found.get("source") == self._source
-        if usable:
+        if isinstance(found, dict) and found.get("source") == self._source:
             refuse_changed(self._folder, found["config"], self._folder.config)
-        if not usable or self._folder.rows_seal(found["rows"]["size"]) != found["rows"]:
-            self._folder.cut(lambda row: False)
-            return None
-        number = count(1)
-        self._folder.cut(lambda row: next(number) <= found["row_count"])
-        return dict(found["run"])
+            if self._folder.rows_seal(found["rows"]["size"]) == found["rows"]:
+                number, known = count(1), found["row_count"]
+                self._folder.cut(lambda row: next(number) <= known)
+                return dict(found["run"])
+        self._folder.cut(lambda row: False)
+        return None
 
     def offer(self, make: Callable[[], Row]) -> None:
         """Keep it if it is time."""

@@ -44,7 +44,8 @@ def use_compilation_cache() -> Path | None:
 def remove_unsound(folder: Path) -> None:
     """Remove entries that are not what their seal says, and the oldest where all together are too large."""
     left = MOST_BYTES
-    for entry in sorted(folder.glob(f"*{_ENTRY}"), key=lambda file: file.stat().st_mtime, reverse=True):
+    there = [entry for entry in folder.glob(f"*{_ENTRY}") if entry.is_file()]
+    for entry in sorted(there, key=lambda file: file.stat().st_mtime, reverse=True):
         content, sealed = entry.read_bytes(), entry.with_name(entry.name + _SEAL)
         said = sealed.read_text() if sealed.is_file() else None
         left -= len(content)
@@ -56,7 +57,7 @@ def remove_unsound(folder: Path) -> None:
 def seal(folder: Path) -> None:
     """Write down the hash of every entry that has none."""
     with suppress(OSError):  # another process may have removed the folder
-        for entry in folder.glob(f"*{_ENTRY}"):
+        for entry in filter(Path.is_file, folder.glob(f"*{_ENTRY}")):
             sealed = entry.with_name(entry.name + _SEAL)
             if not sealed.exists():
                 aside = sealed.with_name(f"{sealed.name}.{os.getpid()}")
@@ -70,7 +71,10 @@ def _chosen_folder() -> Path | None:
     if said.lower() in ("off", "0", "no", "false"):
         return None
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    above = Path(said or f"{home}/optac/compiled").expanduser()
+    try:
+        above = Path(said or f"{home}/optac/compiled").expanduser()
+    except RuntimeError:  # a user whom the system does not know has no home
+        return None
     kind = hashlib.sha256(f"{platform.machine()} {_processor()}".encode()).hexdigest()[:8]
     return above / f"jax-{jax.__version__}-{kind}"
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
 from optac.environments import make
+from optac.environments.guarded import guarded
 from optac.errors import OptacWarning, RunFailed
 
 Env = gymnasium.Env[Any, Any]
@@ -30,7 +31,7 @@ def stepped(
 ) -> tuple[Float[np.ndarray, " obs"], float, bool, bool]:
     """The return of a step: the observation, the reward, whether it terminated, whether it was cut off."""
     with deadline(timeout, f"{what} {step}"):
-        outcome = _guarded(env.step, step, action)
+        outcome = guarded(env.step, step, action)
     if not isinstance(outcome, tuple) or len(outcome) != 5:
         raise RunFailed(
             f"the environment's step {step} returned {_described(outcome)}; Gymnasium's steps return "
@@ -50,7 +51,7 @@ def stepped(
 def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> Any:
     """The first observation of a new episode, unchecked; refused when it takes too long."""
     with deadline(timeout, "the environment's reset"):
-        outcome = _guarded(env.reset, step, **({} if seed is None else {"seed": seed}))
+        outcome = guarded(env.reset, step, **({} if seed is None else {"seed": seed}))
     if not isinstance(outcome, tuple) or len(outcome) != 2:
         raise RunFailed(
             f"the environment's reset at step {step} returned {_described(outcome)}; Gymnasium's resets "
@@ -91,16 +92,6 @@ def _checked_reward(given: Any, step: int) -> float:
 
 def _described(outcome: Any) -> str:
     return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
-
-
-def _guarded(call: Any, step: int, *arguments: Any, **named: Any) -> Any:
-    """The environment's answer; what it raises becomes a RunFailed that carries its words."""
-    try:
-        return call(*arguments, **named)
-    except RunFailed:
-        raise
-    except (Exception, SystemExit) as error:
-        raise RunFailed(f"the environment raised {type(error).__name__} at step {step}: {error}") from error
 
 
 @contextmanager
