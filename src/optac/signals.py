@@ -1,8 +1,8 @@
 """SIGINT and SIGTERM end a command, wherever they arrive.
 
-Whoever looks for them (`noted`) gets them in a list: the handler does nothing else. Elsewhere they raise, once an import
-that is under way has ended. Where Python drops what is raised, as it does in a callback of its garbage collector or in
-a destructor, they are sent again.
+Whoever looks for them (`noted`) gets them in a list: the handler does nothing else. Elsewhere they raise, once an
+import that is under way has ended. Where Python drops what is raised, as it does in a callback of its garbage collector
+or in a destructor, they are sent again.
 """
 
 import _thread
