@@ -54,6 +54,13 @@ class Slow:
         _thread.start_new_thread(*given)
         time.sleep(0.1)
 
+def fail():
+    raise ValueError("mine")
+
+def while_shown(here):
+    signals._hooks.append(lambda lost: (signals._hooks.pop(), here()))
+    Doomed(fail)
+
 def slowly(here):
     signals.SECONDS_TO_SEND_AGAIN, signals._thread = 0.0, Slow()
     here.collect()
@@ -64,6 +71,7 @@ PLACES = {
     "in the command": lambda name: Signalled(name)(),
     "in an import": lambda name: __import__(f"interrupted_by_{name}"),
     "beside another error in a callback": lambda name: Signalled(name, raises=True).collect(),
+    "while another error is shown": lambda name: while_shown(Signalled(name)),
     "again before it was sent on": lambda name: slowly(Signalled(name)),
 }
 
@@ -87,6 +95,7 @@ PLACES = (
     "in the command",
     "in an import",
     "beside another error in a callback",
+    "while another error is shown",
     "again before it was sent on",
 )
 ENDINGS = {"SIGTERM": 143, "SIGINT": 130}
