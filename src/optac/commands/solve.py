@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
         parser,
         "optac solve combination-lock horizon=6 actions=10 --iterations 300",
         "optac solve random-simplex states=30 rank=3 seed=1 --set model_class=finite --preset theory",
-        "optac solve FrozenLake-v1 horizon=20 --episodes 20000",
+        "optac solve FrozenLake-v1 horizon=20 --episodes 60000",
         "optac solve my-arrays.npz --set rank=4",
     )
     parser.more_help = _listed_settings
