@@ -141,7 +141,7 @@ def test_a_damaged_save_is_corrupt_and_a_missing_one_refused(tmp_path: Path) -> 
     (tmp_path / "a.ckpt" / "meta.json").write_text("{}")
     with pytest.raises(CheckpointCorrupt, match=r"meta\.json"):
         optac.SAC.load(tmp_path / "a.ckpt")
-    with pytest.raises(InvalidInput, match="no such folder"):
+    with pytest.raises(InvalidInput, match="does not exist"):
         optac.SAC.load(tmp_path / "b.ckpt")
 
 
