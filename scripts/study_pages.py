@@ -12,15 +12,16 @@ from statistics import median
 from optac.report.comparison import episodes_to
 from optac.report.tables import Row, cell, column, grouped, markdown_table
 from optac.runs.folder import RunFolder
-from optac.studies import opt_ac, rank, scaling
+from optac.studies import opt_ac, rank, rich_lock, scaling
 from optac.studies.opt_ac.report import certificate_table, opt_ac_runs, slope_table, solved_table
 from optac.studies.rank.report import PARTS, part_table, ratio_table
+from optac.studies.rich_lock import report as rich
 from optac.studies.scaling import lower_bound
 from optac.studies.scaling import report as slopes
 from optac.studies.study import Study
 from scripts.marked import write_parts
 
-STUDIES = (rank.STUDY, opt_ac.STUDY, scaling.STUDY)
+STUDIES = (rank.STUDY, opt_ac.STUDY, scaling.STUDY, rich_lock.STUDY)
 CLASSES = {
     "opt-ac, linear": "Opt-AC, ids carry noisy features (`linear`)",
     "opt-ac, decoder": "Opt-AC, unknown decoders (`decoder`)",
@@ -60,7 +61,8 @@ BEFORE = {
 
 def write_pages(results: Path, root: Path) -> list[Path]:
     """The tables of every page, the readme the last one."""
-    ranks, solves, scales = (rows_of(study, results) for study in STUDIES)
+    ranks, solves, scales, locks = (rows_of(study, results) for study in STUDIES)
+    locks = [row for row in locks if row["group"] != "cost"]
     parts, kinds, solved = grouped(ranks, "part"), grouped(scales, "kind"), opt_ac_runs(solves)
     pages = {
         "docs/results/rank.md": {
@@ -76,6 +78,11 @@ def write_pages(results: Path, root: Path) -> list[Path]:
         "docs/results/scaling.md": {
             "slopes": slopes.slope_table(kinds["sweep"]),
             "lower-bound": lower_bound.lower_bound_table(kinds["hard"]),
+        },
+        "docs/results/rich-lock.md": {
+            "solved": rich.solved_table(locks, brief=True),
+            "ratios": rich.ratio_table(locks),
+            "slopes": rich.slope_table(locks),
         },
         "docs/results/lock-8-5.md": {"lock": lock_table(results / "lock-8-5")},
         "README.md": {"solved": readme_solved(solved), "rank": readme_rank(parts["S"])},

@@ -47,8 +47,9 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
     runs = [row for row in rows if row["group"] != "cost"]
     said = [
         _solved(runs),
-        _ratios(runs),
-        _slopes(runs),
+        "## Over rich-lock horizon=6 itself\n\n" + ratio_table(runs),
+        "## Log-log slope of the episodes against H\n\nOver the horizons whose median seed is solved.\n\n"
+        + slope_table(runs),
         _published(),
         _cost([r for r in rows if r["group"] == "cost"]),
     ]
@@ -68,7 +69,8 @@ def _words(row: Row) -> str:
     return " ".join([row["algorithm"], row["problem"], *told])
 
 
-def _solved(rows: Sequence[Row]) -> str:
+def solved_table(rows: Sequence[Row], *, brief: bool = False) -> str:
+    """One line for every kind of run; `brief` leaves out the bill and what evaluation took."""
     lines = []
     for (group, words), runs in gathered(rows, lambda row: (row["group"], _words(row))).items():
         solved = sorted(run["solved"] for run in runs if run["solved"] is not None)
@@ -80,7 +82,7 @@ def _solved(rows: Sequence[Row]) -> str:
         share = f"{100 * max(shares):.0f} %" if shares else "—"
         counts = [f"{len(solved)} of {len(runs)}", episodes, f"{max(column(runs, 'budget')):,}"]
         gap = f"{max(column(runs, 'last_gap')):.2g}"
-        lines.append([group, words, *counts, gap, *calls, spent, share])
+        lines.append([group, words, *counts, gap, spent, *calls, share])
     columns = [
         "group",
         "run",
@@ -88,16 +90,23 @@ def _solved(rows: Sequence[Row]) -> str:
         "episodes, median (least–most)",
         "budget",
         "last gap, worst",
+        "CPU seconds",
+        *ORACLES[:3],
+        "evaluation, most",
     ]
+    shown = columns.index("CPU seconds") + 1 if brief else len(columns)
+    return markdown_table(columns[:shown], [line[:shown] for line in lines], left=2)
+
+
+def _solved(rows: Sequence[Row]) -> str:
     return (
         f"## Solved for good: the last policy's gap at most {TARGET} from there to the end of the budget\n\n"
         "The seed draws the instance and the learner. Calls and seconds are of whole budgets, medians; the seconds are "
-        "of one core.\n\n"
-        + markdown_table([*columns, *ORACLES[:3], "CPU seconds", "evaluation, most"], lines, left=2)
+        "of one core.\n\n" + solved_table(rows)
     )
 
 
-def _ratios(rows: Sequence[Row]) -> str:
+def ratio_table(rows: Sequence[Row]) -> str:
     """Each variant of the lock of six steps over that lock itself."""
     groups = gathered(rows, lambda row: (row["group"], _words(row)))
     base = _episodes(groups.get(("horizon", "opt-ac rich-lock horizon=6"), []))
@@ -106,9 +115,7 @@ def _ratios(rows: Sequence[Row]) -> str:
         if group in ("dimension", "rank", "shared") and base:
             ratio = float(np.median(_episodes(runs)) / np.median(base))
             lines.append([group, words, "—" if ratio == inf else f"{ratio:.2f}"])
-    return "## Over rich-lock horizon=6 itself\n\n" + markdown_table(
-        ["group", "run", "median episodes over that"], lines, left=2
-    )
+    return markdown_table(["group", "run", "median episodes over that"], lines, left=2)
 
 
 def _points(rows: Sequence[Row], group: str) -> dict[int, list[float]]:
@@ -118,7 +125,8 @@ def _points(rows: Sequence[Row], group: str) -> dict[int, list[float]]:
     return {horizon: _episodes(runs) for horizon, runs in sorted(found.items())}
 
 
-def _slopes(rows: Sequence[Row]) -> str:
+def slope_table(rows: Sequence[Row]) -> str:
+    """The growth with the horizon, over the horizons whose median seed is solved."""
     lines = []
     for group, label in LINES.items():
         points = {H: runs for H, runs in _points(rows, group).items() if np.median(runs) < inf}
@@ -126,10 +134,7 @@ def _slopes(rows: Sequence[Row]) -> str:
             seeds = min(map(len, points.values()))
             runs = np.array([found[:seeds] for found in points.values()])
             lines.append([label, ", ".join(map(str, points)), slope_text(list(points), runs)])
-    return (
-        "## Log-log slope of the episodes against H\n\nOver the horizons whose median seed is solved.\n\n"
-        + markdown_table(["learner", "horizons", "slope [95 % bootstrap interval]"], lines, left=2)
-    )
+    return markdown_table(["learner", "horizons", "slope [95 % bootstrap interval]"], lines, left=2)
 
 
 def _published() -> str:
