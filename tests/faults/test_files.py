@@ -254,10 +254,10 @@ def test_a_file_is_added_to_and_read(tmp_path: Path) -> None:
         append_plain(tmp_path, b"three")
 
 
-@pytest.mark.parametrize("place", ["best.npz", f".best.npz.{os.getpid()}.part"])
+@pytest.mark.parametrize("place", ["best.npz", ".best.npz.{}.part"])
 def test_the_best_policy_is_not_written_through_a_link(place: str, run: Path) -> None:
     outside = run.parent / "outside" / "precious"
-    (run / place).symlink_to(outside)
+    (run / place.format(os.getpid())).symlink_to(outside)
     layers = [(np.ones((1, 2), np.float32), np.zeros(2, np.float32))]
     numpy_policy.save(run / "best.npz", layers=layers, activation="relu", action_low=[-1], action_high=[1])
     assert outside.read_text() == PRECIOUS and not (run / "best.npz").is_symlink()
