@@ -302,13 +302,13 @@ def test_the_bonus_sees_the_features_of_all_critics() -> None:
     np.testing.assert_allclose(info.bonus_mean, expected.mean(), rtol=1e-4)
 
 
-def test_errors_beyond_the_median_count_linearly() -> None:
-    """Errors 0, 1, −2, 6: the median of their sizes is 1.5, and what exceeds it has the slope 3 of 1.5² there."""
-    values = jnp.array([[0.0, 1.0, -2.0, 6.0]])
+def test_errors_far_beyond_the_median_count_linearly() -> None:
+    """Errors 0, 1, −1, 20: the median of their sizes is 1, and what exceeds 5 has the slope 10 of 5² there."""
+    values = jnp.array([[0.0, 1.0, -1.0, 20.0]])
     loss = critic_loss(values, jnp.zeros(4), huber=True)
-    assert float(loss) == pytest.approx((0 + 1 + (2 * 1.5 * 2 - 1.5**2) + (2 * 1.5 * 6 - 1.5**2)) / 4)
+    assert float(loss) == pytest.approx((0 + 1 + 1 + (2 * 5 * 20 - 5**2)) / 4)
     slope = jax.grad(lambda v: critic_loss(v, jnp.zeros(4), huber=True))(values)
-    np.testing.assert_allclose(slope[0], np.array([0, 2, -3, 3]) / 4, rtol=1e-6)
+    np.testing.assert_allclose(slope[0], np.array([0, 2, -2, 10]) / 4, rtol=1e-6)
     # In another unit it is the same loss, in squares of that unit.
     assert float(critic_loss(4 * values, jnp.zeros(4), jnp.float32(4.0), huber=True)) == pytest.approx(
         float(loss)

@@ -36,7 +36,7 @@ class AgentSettingTypes(TypedDict, total=False):
     value_scale: bool
     """let critics learn values in units of the returns' running deviation"""
     huber_loss: bool
-    """count a critic's errors beyond the batch's median linearly"""
+    """count a critic's errors beyond five times the batch's median linearly"""
     return_bound: bool
     """value no next state above the best discounted return seen"""
     initial_temperature: float

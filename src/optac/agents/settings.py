@@ -62,7 +62,7 @@ class AgentSettings:
     normalise: bool = setting(False, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(False, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(False, "let critics learn values in units of the returns' running deviation")
-    huber_loss: bool = setting(False, "count a critic's errors beyond the batch's median linearly")
+    huber_loss: bool = setting(False, "count a critic's errors beyond five times the batch's median linearly")
     return_bound: bool = setting(False, "value no next state above the best discounted return seen")
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
     target_entropy: float | None = setting(None, "H; None means −dim(A)")

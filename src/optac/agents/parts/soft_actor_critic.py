@@ -20,6 +20,8 @@ from optac.agents.parts.networks import MLP, adam_step, towards
 from optac.agents.parts.statistics import Statistics, value_bound
 from optac.agents.settings import AgentSettings
 
+HUBER = 5.0
+"""median errors beyond which Huber's loss is linear"""
 Scalar = Float[Array, ""]
 Column = Float[Array, " batch"]
 Batch = Float[Array, "batch _"]
@@ -263,13 +265,13 @@ def soft_target(
 def critic_loss(values: Values, target: Column, unit: Scalar | None = None, *, huber: bool = False) -> Scalar:
     """Σ_c E[(Q_c(s, a) − y)²], in squares of `unit` where one is given.
 
-    With `huber` an error beyond its critic's median m over the batch counts 2m|error| − m², which is its tangent there.
+    With `huber` an error beyond m, five times its critic's median over the batch, counts as the tangent at m does.
     """
     error = values - target[None]
     error = error if unit is None else error / unit
     if huber:
         size = jnp.abs(error)
-        m = jax.lax.stop_gradient(jnp.median(size, axis=1, keepdims=True))
+        m = HUBER * jax.lax.stop_gradient(jnp.median(size, axis=1, keepdims=True))
         return jnp.sum(jnp.mean(jnp.where(size <= m, error**2, 2 * m * size - m**2), axis=1))
     return jnp.sum(jnp.mean(error**2, axis=1))
 
