@@ -123,7 +123,7 @@ def test_users_own_arrays_are_compared_and_solved(tmp_path, monkeypatch, capsys)
     out = Path(answer["out"])
     assert {"table.md", "gaps.png", "gaps.svg", "config.json"} <= {path.name for path in out.iterdir()}
     assert main(["solve", "mine.npz", "--algorithm", "raffle", "--iterations", "3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["problem"] == "mine.npz"
+    assert json.loads(capsys.readouterr().out)["problem"] == "random-simplex"  # its name is in the file
     before = prepared_comparison("mine.npz").id
     optac.make_problem("random-simplex", states=4, actions=2, horizon=2, rank=2, seed=1).save("mine.npz")
     assert prepared_comparison("mine.npz").id != before
