@@ -19,7 +19,8 @@ from optac.studies.rich_lock.floor import measure_floor
 from optac.sweeps.cells import Cell, cell
 
 TARGET = 0.05
-SEEDS = 5
+SEEDS, SEEDS_OF_RATIOS = 5, 10
+"""seeds of a run, and of those that the ratios over dimensions are read from"""
 BUDGETS: Mapping[int, int] = {6: 2_000, 12: 4_000, 25: 10_000, 50: 30_000, 100: 80_000}
 """horizon → episodes"""
 SEA, SEA_SIZE = 6_000, 16
@@ -60,7 +61,7 @@ def _locks(horizon: int) -> Iterator[Cell]:
     """One horizon: the lock, with distractors, by clustering, by planning, and on the true latents."""
     lock, budget = {"horizon": horizon}, BUDGETS[horizon]
     loud = {**lock, "distractors": 4}
-    yield from _runs("horizon", lock, budget)
+    yield from _runs("horizon", lock, budget, seeds=SEEDS_OF_RATIOS if horizon == 6 else SEEDS)
     yield from _runs("distractors", loud, budget)
     yield from _runs("rep-ucb", lock, budget, algorithm="rep-ucb")
     yield from _runs("gaussian", lock, budget, settings={"model_class": "gaussian"})
@@ -72,7 +73,7 @@ def _sweeps() -> Iterator[Cell]:
     """One thing changed at a time, at H = 6; twice the budget, so that a ratio can be read."""
     lock, budget = {"horizon": 6}, 2 * BUDGETS[6]
     for dim in (32, 128):
-        yield from _runs("dimension", {**lock, "dim": dim}, budget)
+        yield from _runs("dimension", {**lock, "dim": dim}, budget, seeds=SEEDS_OF_RATIOS)
     for rank in (3, 6, 12):
         yield from _runs("rank", lock, budget, settings={"rank": rank})
     yield from _runs("shared", {**lock, "shared": True}, budget)
@@ -95,7 +96,7 @@ def _long() -> Iterator[Cell]:
     yield from _runs("horizon", {"horizon": 50}, BUDGETS[50])
     sea = {"size": SEA_SIZE}
     yield from _runs("sea, no bonus", sea, 20_000, "rich-sea", settings={"alpha": 0.0})
-    yield from _runs("dimension", {"horizon": 6, "dim": 512}, 2 * BUDGETS[6])
+    yield from _runs("dimension", {"horizon": 6, "dim": 512}, 2 * BUDGETS[6], seeds=SEEDS_OF_RATIOS)
     yield from _runs("horizon", {"horizon": 100}, BUDGETS[100], seeds=3)
     for problem, parameters in (("rich-lock", {"horizon": 12}), ("rich-sea", sea)):
         words = " ".join(["floor DQN", problem, *(f"{name}={value}" for name, value in parameters.items())])
