@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from optac import make_problem
-from optac.models.rich import DecodedPolicy, Decoders, RichClass
+from optac.models.rich import DecodedPolicy, Decoders, RichClass, step_fit
 from optac.models.rich.contexts import Contexts, Family, indistinct_pair
 from optac.models.rich.discriminant import (
     discriminant,
@@ -61,6 +61,18 @@ def test_latents_that_a_settled_policy_treats_each_in_its_own_way_stay_two():
     past = data.past_counts(0, labels, np.array([2]), 2)
     assert past[0].tolist() == [[0, 0, 10, 0], [10, 0, 0, 0]]
     assert indistinct_pair(given, labels, 2, least, past) is None
+    # The merger of a fit asks for it: without the past it makes the two one.
+    observations = np.where(labels, 1.0, -1.0)[:, None] + np.random.default_rng(0).normal(0.0, 0.1, (1000, 2))
+    data.observations[0, :1000] = observations
+    data.actions[0, :1000], data.reward_ids[0, :1000] = labels, 1
+    mean, whiten, _ = whitening(observations, labels)
+    features, rows = (observations - mean) @ whiten, np.arange(1000)
+    weights = discriminant(features, np.eye(2)[labels], precision(features))
+    merged = [0, np.array([2]), features, weights, (mean, whiten), rows]
+    assert step_fit._merged(data, *merged).shape[1] == 2
+    data.past.paid[:] = 0
+    assert step_fit._merged(data, *merged).shape[1] == 1
+    data.past.paid[0] = [[[0, 0], [10, 0]], [[10, 0], [0, 0]]] @ np.eye(2, data.past.paid.shape[-1])
     # Under exchanged labels the past is exchanged as well.
     assert data.past_counts(0, 1 - labels, np.array([2]), 2)[0].tolist() == past[0][::-1].tolist()
 
