@@ -313,3 +313,17 @@ def test_errors_far_beyond_the_median_count_linearly() -> None:
     assert float(critic_loss(4 * values, jnp.zeros(4), jnp.float32(4.0), huber=True)) == pytest.approx(
         float(loss)
     )
+
+
+def test_one_huge_error_moves_the_critics_no_more_than_a_large_one_does() -> None:
+    rows = batches()
+    rows = rows._replace(reward=rows.reward.at[0, 0].set(1e4))
+    losses = {}
+    for huber in (True, False):
+        settings = sac.Settings.choose(
+            {"preset": "recipe", "width": 8, "batch_size": BATCH, "huber_loss": huber}
+        )
+        state = sac.init(settings, OBS, ACT, key=jax.random.key(1))
+        _, info = sac.update(settings, state, rows, STATISTICS)
+        losses[huber] = float(info.critic_loss)
+    assert losses[True] < 0.05 * losses[False]
