@@ -1,16 +1,19 @@
 """A sweep of short trainings to disturb, and the same trainings one after another, left in peace."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from optac.agents.training import checkpoints
 from optac.runs.folder import RunFolder
+from optac.runs.lease import newest_attempt
 from optac.runs.training import train
 from optac.sweeps.plan import Sweep
 from optac.sweeps.standing import run_standing
@@ -55,6 +58,7 @@ def launcher(
         yield process
 
 
+@contextmanager
 def half_done(
     process: "subprocess.Popen[str]",
     out: Path,
@@ -62,22 +66,42 @@ def half_done(
     *,
     attempt: int = 1,
     wanted: Callable[[Path], bool] = lambda path: True,
-) -> Path:
-    """A wanted run that is going on and has saved two checkpoints, in at least the given attempt."""
+) -> Iterator[Path]:
+    """A wanted run that has saved two checkpoints, in at least the given attempt, frozen while the block runs."""
+
+    def caught(path: Path) -> bool:
+        standing = run_standing(path)
+        return standing.state == "running" and standing.attempts >= attempt and wanted(path)
+
     while process.poll() is None:
         for run in sweep.runs:
             path = out / run.id
-            saved = checkpoints.listed(path / "checkpoints")
-            standing = run_standing(path)
-            if (
-                len(saved) >= 2
-                and standing.state == "running"
-                and standing.attempts >= attempt
-                and wanted(path)
-            ):
-                return path
+            if len(checkpoints.listed(path / "checkpoints")) >= 2 and caught(path):
+                pid = worker_pid(path)
+                with frozen(pid):
+                    if caught(path) and worker_pid(path) == pid:  # it may have ended before it froze
+                        yield path
+                        return
         time.sleep(0.05)
     raise AssertionError(f"the launcher ended: {process.communicate()[1]}")
+
+
+@contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    """The process stopped while the block runs, so that nothing it does can come first."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def worker_pid(run: Path) -> int:
+    attempt = newest_attempt(run)
+    assert attempt is not None
+    return int(attempt.owner.split()[1])
 
 
 def plain_rows(path: Path) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from disturbed_sweep import damage, half_done, launcher, plain_rows, serial, sweep_file
+from disturbed_sweep import damage, half_done, launcher, plain_rows, serial, sweep_file, worker_pid
 
 from optac.runs.lease import newest_attempt
 from optac.sweeps.plan import read_sweep
@@ -17,17 +17,16 @@ from optac.sweeps.plan import read_sweep
 def test_a_sweep_destroyed_again_and_again_ends_as_one_left_in_peace(seeds: int, tmp_path: Path) -> None:
     file, out = sweep_file(tmp_path, seeds=seeds), tmp_path / "out"
     sweep = read_sweep(file)
-    with launcher(file, out, "--jobs", "2") as first:
-        half_done(first, out, sweep)
+    with launcher(file, out, "--jobs", "2") as first, half_done(first, out, sweep):
         os.kill(first.pid, signal.SIGKILL)
     with launcher(file, out, "--jobs", "2") as second:
-        hit = half_done(second, out, sweep)
-        worker = newest_attempt(hit)
-        assert worker is not None
-        os.kill(int(worker.owner.split()[1]), signal.SIGKILL)
-        damage(hit)  # while the next attempt still starts
-        half_done(second, out, sweep, attempt=worker.number + 1)
-        os.kill(second.pid, signal.SIGKILL)
+        with half_done(second, out, sweep) as hit:
+            worker = newest_attempt(hit)
+            assert worker is not None
+            os.kill(worker_pid(hit), signal.SIGKILL)
+            damage(hit)  # while the next attempt still starts
+        with half_done(second, out, sweep, attempt=worker.number + 1):
+            os.kill(second.pid, signal.SIGKILL)
     with launcher(file, out, "--jobs", "2") as third:
         said, _ = third.communicate(timeout=600)
         assert third.returncode == 0

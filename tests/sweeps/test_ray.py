@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from disturbed_sweep import half_done, launcher, serial_elsewhere, sweep_file
+from disturbed_sweep import half_done, launcher, serial_elsewhere, sweep_file, worker_pid
 
 from optac.runs.folder import RunFolder
-from optac.runs.lease import newest_attempt
 from optac.sweeps.plan import read_sweep
 from optac.sweeps.standing import run_standing
 
@@ -123,12 +122,6 @@ def nodes(token: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoNodes]:
         cluster.shutdown()
 
 
-def worker_pid(run: Path) -> int:
-    attempt = newest_attempt(run)
-    assert attempt is not None
-    return int(attempt.owner.split()[1])
-
-
 def tree(root: int, processes: list[int]) -> list[int]:
     return [pid for pid in processes if _is_below(pid, root)]
 
@@ -155,9 +148,9 @@ def test_a_sweep_survives_the_death_of_a_whole_node(nodes: TwoNodes, tmp_path: P
     sweep = read_sweep(file)
     raylet = nodes.second_raylet
     with launcher(file, out, "--ray", nodes.cluster.address) as process:
-        hit = half_done(process, out, sweep, wanted=lambda run: _is_below(worker_pid(run), raylet))
-        nodes.look()
-        kill(tree(raylet, nodes.processes()))
+        with half_done(process, out, sweep, wanted=lambda run: _is_below(worker_pid(run), raylet)) as hit:
+            nodes.look()
+            kill(tree(raylet, nodes.processes()))
         answer = watched_to_the_end(process, nodes)
     assert answer["finished"] == 12
     attempts = {run["id"]: run["attempts"] for run in answer["runs"]}
@@ -172,15 +165,15 @@ def test_a_late_writer_of_a_dead_node_is_fenced_off(nodes: TwoNodes, tmp_path: P
     file, out = sweep_file(tmp_path, seeds=2), tmp_path / "out"
     sweep = read_sweep(file)
     raylet = nodes.second_raylet
-    with launcher(file, out, "--ray", nodes.cluster.address) as process:
-        hit = half_done(process, out, sweep, wanted=lambda run: _is_below(worker_pid(run), raylet))
+    with (
+        launcher(file, out, "--ray", nodes.cluster.address) as process,
+        half_done(process, out, sweep, wanted=lambda run: _is_below(worker_pid(run), raylet)) as hit,
+    ):
         late = worker_pid(hit)
-        os.kill(late, signal.SIGSTOP)
         kill([pid for pid in tree(raylet, nodes.processes()) if pid != late])
         answer = watched_to_the_end(process, nodes)
+        before = {path: path.read_bytes() for path in hit.rglob("*") if _is_result(path)}
     assert {run["id"]: run["attempts"] for run in answer["runs"]}[hit.name] == 2
-    before = {path: path.read_bytes() for path in hit.rglob("*") if _is_result(path)}
-    os.kill(late, signal.SIGCONT)
     while Path(f"/proc/{late}").exists():
         time.sleep(0.05)
     assert {path: path.read_bytes() for path in hit.rglob("*") if _is_result(path)} == before
@@ -197,10 +190,11 @@ def test_a_cluster_of_its_own_is_ended_by_ctrl_c_and_the_sweep_goes_on_to_the_sa
     file, out = sweep_file(tmp_path, seeds=3), tmp_path / "out"
     sweep = read_sweep(file)
     with launcher(file, out, "--ray", "local", start_new_session=True) as process:
-        hit = half_done(process, out, sweep)
-        cluster = {pid for pid in _all_processes() if _is_below(pid, process.pid)}
-        seen = listening(cluster)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to Ray's processes too
+        with half_done(process, out, sweep) as hit:
+            cluster = {pid for pid in _all_processes() if _is_below(pid, process.pid)}
+            seen = listening(cluster)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to Ray's processes too
+            wait_until_asked_to_end(worker_pid(hit))
         _, error = process.communicate(timeout=120)
     assert process.returncode == 130, error
     assert run_standing(hit).state == "waiting" and RunFolder.open(hit).status.state == "interrupted"
@@ -229,6 +223,18 @@ def test_parts_of_ones_own_are_found_on_a_node_in_the_folders_that_the_file_name
         said, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert [run["state"] for run in json.loads(said)["runs"]] == ["finished"]
+
+
+def wait_until_asked_to_end(frozen_process: int) -> None:
+    """Until SIGTERM lies before it: what is not frozen could finish its run in the meantime."""
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        status = Path(f"/proc/{frozen_process}/status").read_text()
+        pending = int(next(line.split()[1] for line in status.splitlines() if line.startswith("ShdPnd:")), 16)
+        if pending >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the worker was never asked to end")
 
 
 def _still_there(pids: set[int]) -> set[int]:
