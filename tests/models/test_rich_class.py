@@ -15,7 +15,7 @@ from optac.models.rich.discriminant import (
 )
 from optac.models.rich.past import Past
 from optac.models.rich.splits import best_split, loud_directions, telling_directions
-from optac.models.rich.step_fit import MERGE, ROWS_PER_DIRECTION, least_gains, whitening
+from optac.models.rich.step_fit import MERGE, ROWS_PER_WIDE_DIRECTION, least_gains, whitening
 
 
 def contexts(ids, size):
@@ -130,7 +130,7 @@ def test_a_fit_of_few_rows_in_many_dimensions_sees_what_is_loud_and_no_more():
     observations = rng.normal(0.0, 0.1, (200, 512)) + group[:, None] * np.eye(512)[0]
     before = np.where(group, 9, rng.integers(9, size=200))
     _, whiten, spread = whitening(observations, np.zeros(200, dtype=np.int64))
-    assert whiten.shape == (512, 200 // ROWS_PER_DIRECTION)
+    assert whiten.shape == (512, 200 // ROWS_PER_WIDE_DIRECTION)
     features = (observations - observations.mean(axis=0)) @ whiten
     found = best_split(
         features, contexts(before, 10), loud_directions(features, spread), rng, accept=6.0, gate=1.0
@@ -138,6 +138,19 @@ def test_a_fit_of_few_rows_in_many_dimensions_sees_what_is_loud_and_no_more():
     assert found.weights is not None
     child = logits(features, found.weights).argmax(axis=1)
     assert (child == child[0]).tolist() == group.tolist()
+
+
+def test_a_fit_of_few_rows_keeps_the_directions_in_which_its_latents_differ():
+    """Within the right labels a latent's own direction is as quiet as any of the 512, and would be lost."""
+    rng = np.random.default_rng(5)
+    labels = rng.integers(3, size=300)
+    observations = rng.normal(0.0, 0.1, (300, 512)) + np.eye(512)[labels]
+    mean, whiten, _ = whitening(observations, labels)
+    features = (observations - mean) @ whiten
+    centres = np.stack([features[labels == z].mean(axis=0) for z in range(3)])
+    nearest = ((features[:, None] - centres) ** 2).sum(axis=-1).argmin(axis=1)
+    assert nearest.tolist() == labels.tolist()
+    assert min(np.linalg.norm(centres[i] - centres[j]) for i, j in ((0, 1), (0, 2), (1, 2))) > 8
 
 
 def rare_rows(rng, tied):

@@ -11,6 +11,7 @@ share all predecessors differ only in what their actions do. `rank` is how many 
 gets. Rewards are unknown here and are learnt; they are evidence of a latent as well.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,16 +82,24 @@ class RichClass:
         decoders = previous.decoders if previous else Decoders.first(data.horizon, self.dim, self.rank)
         data.decode_new(decoders)
         carry, error, fits = np.tile(np.eye(self.rank), (data.horizon, 1, 1)), 0.0, 0
-        steps = range(data.horizon)
-        for h in steps if data.fits % 2 else reversed(steps):
+        for h in self._order(data):
             if not due(data, h, decoders):
                 continue
             before = data.shares[h, : data.rows].copy()
-            decoders = refitted(data, h, decoders, rng)
+            decoders = self._refitted(data, h, decoders, rng)
             carry[h], residual = _regressed(before, data.shares[h, : data.rows])
             error, fits = max(error, residual), fits + 1
         data.fits += 1
         return replace(_tabulated(data, decoders), carry=carry, carry_error=error, starts=2 * fits)
+
+    def _order(self, data: RichData) -> Iterable[int]:
+        """The steps from the last to the first and the other way round in turn: labels are judged from both sides."""
+        steps = range(data.horizon)
+        return steps if data.fits % 2 else reversed(steps)
+
+    def _refitted(self, data: RichData, h: int, decoders: Decoders, rng: np.random.Generator) -> Decoders:
+        """The decoders with step h fitted to its rows, which are labelled anew."""
+        return refitted(data, h, decoders, rng)
 
 
 def _regressed(before: Array, after: Array) -> tuple[Array, float]:

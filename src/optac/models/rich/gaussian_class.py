@@ -8,17 +8,16 @@ It clusters the observations. Where clusters are not latents, as with codes that
 the likelihood wants those clusters first and the latents are not found: the class that counts is the other one.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from optac.array_types import Array
 from optac.models.rich.data import RichData
-from optac.models.rich.decoder_class import RichClass, RichModel, _regressed, _tabulated
+from optac.models.rich.decoder_class import RichClass
 from optac.models.rich.decoders import Decoders
 from optac.models.rich.discriminant import softmax
-from optac.models.rich.step_fit import due
 
 SWEEPS = 8
 
@@ -45,21 +44,12 @@ class Mixture:
 class GaussianClass(RichClass):
     """Gaussian emissions in R^dim with up to `rank` latents a step."""
 
-    def fit(self, evidence: RichData, previous: Any, *, slack: float, rng: np.random.Generator) -> RichModel:
-        """The model with every step refitted whose rows grew enough or whose neighbour's labels changed."""
-        data = evidence
-        decoders = previous.decoders if previous else Decoders.first(data.horizon, self.dim, self.rank)
-        data.decode_new(decoders)
-        carry, error, fits = np.tile(np.eye(self.rank), (data.horizon, 1, 1)), 0.0, 0
-        for h in range(data.horizon):
-            if not due(data, h, decoders):
-                continue
-            before = data.shares[h, : data.rows].copy()
-            decoders = clustered(data, h, decoders)
-            carry[h], residual = _regressed(before, data.shares[h, : data.rows])
-            error, fits = max(error, residual), fits + 1
-        data.fits += 1
-        return replace(_tabulated(data, decoders), carry=carry, carry_error=error, starts=2 * fits)
+    def _order(self, data: RichData) -> Iterable[int]:
+        """Forwards: a mixture's contexts are the labels of the step before."""
+        return range(data.horizon)
+
+    def _refitted(self, data: RichData, h: int, decoders: Decoders, rng: np.random.Generator) -> Decoders:
+        return clustered(data, h, decoders)
 
 
 def clustered(data: RichData, h: int, decoders: Decoders) -> Decoders:

@@ -12,6 +12,8 @@ from optac.models.rich.splits import FEWEST_ROWS, best_split, loud_directions
 ROWS_OF_A_FIT = 1_500
 ROWS_PER_DIRECTION = 8
 """rows of a fit for every direction of x that its decoder may look at"""
+WIDE, ROWS_PER_WIDE_DIRECTION = 256, 16
+"""dimensions above which even a full fit has few rows for each, and how many of them a direction must have then"""
 ACCEPT = 6.0
 """nats on held-out rows that the first split tried at a step must gain; the n-th must gain log n more"""
 GATE = 1.0
@@ -181,17 +183,23 @@ def whitening(observations: Array, labels: Array) -> tuple[Array, Array, Array]:
     """The mean, a map to whitened features, and the spread of each feature before it was whitened.
 
     Under the map the covariance within the present latents is the identity, slightly shrunk. It keeps one direction for
-    every eight rows, the loudest: with more than the rows can tell apart, a decoder is fitted to noise.
+    every eight rows, the loudest: with more than the rows can tell apart, a decoder is fitted to noise. Wide
+    observations are cut first, to one direction for every sixteen rows, the loudest over all rows and not within the
+    latents: there the direction in which two of them differ is as quiet as any.
     """
     rows, dim = observations.shape
     mean = observations.mean(axis=0)
-    centred = observations - mean
+    centred, basis = observations - mean, None
+    if dim > WIDE:
+        basis = np.linalg.eigh(centred.T @ centred)[1][:, -max(1, rows // ROWS_PER_WIDE_DIRECTION) :]
+        centred = centred @ basis
     for label in np.unique(labels):
         mine = labels == label
         centred[mine] -= centred[mine].mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / rows)
-    kept = min(dim, max(1, rows // ROWS_PER_DIRECTION))
+    kept = min(centred.shape[1], max(1, rows // ROWS_PER_DIRECTION))
     values, vectors = values[-kept:].clip(0), vectors[:, -kept:]
     shrinkage = 1e-3 + 0.1 * kept / (kept + rows)
     spread = np.sqrt(values + shrinkage * (values.mean() + 1e-12))
-    return mean, vectors / spread, spread
+    whiten = vectors / spread
+    return mean, whiten if basis is None else basis @ whiten, spread
