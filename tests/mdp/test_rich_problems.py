@@ -1,5 +1,7 @@
 """Problems with rich observations: their emissions, their exact values, their Gymnasium face."""
 
+from types import SimpleNamespace
+
 import gymnasium
 import numpy as np
 import pytest
@@ -132,3 +134,31 @@ def test_gymnasium_face(name):
     with pytest.raises(InvalidInput, match="reset"):
         env.step(0)
     assert np.array_equal(first, env.reset(seed=4)[0])
+
+
+class Halves:
+    """Decoders into two latents by the sign of a coordinate of the code, which count how often they are asked."""
+
+    def __init__(self, problem):
+        self.code, self.steps, self.asked = problem.emission.rotation[:, 0], [object()] * problem.horizon, []
+
+    def decode(self, h, observations):
+        self.asked.append(h)
+        first = observations @ self.code > 0.5 * len(self.code)
+        return np.stack([first, ~first], axis=1).astype(np.float32)
+
+
+def test_a_policy_on_learnt_latents_is_valued_by_the_latents_shares_which_are_taken_once():
+    problem = make_problem("rich-lock", horizon=4, actions=3)
+    decoders, rng = Halves(problem), np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(3), size=(4, 2))
+    by_latents = SimpleNamespace(decoders=decoders, table=table)
+    by_observations = SimpleNamespace(probabilities_at=lambda h, x: decoders.decode(h, x) @ table[h])
+    expected = problem.on_latents(by_observations)
+    decoders.asked.clear()
+    for _ in range(3):
+        assert problem.on_latents(by_latents) == pytest.approx(expected, abs=1e-12)
+    assert decoders.asked == [0, 1, 2, 3]
+    decoders.steps[2] = object()
+    problem.on_latents(by_latents)
+    assert decoders.asked == [0, 1, 2, 3, 2]

@@ -57,9 +57,25 @@ class Emission(Protocol):
 class Decodes(Protocol):
     """What tells learnt latents from an observation, such as the decoders of a fitted model."""
 
+    @property
+    def steps(self) -> Sequence[Any]:
+        """Every step's decoder, the same object for as long as it does not change."""
+        ...
+
     def decode(self, h: int, observations: Float[np.ndarray, "batch obs"]) -> Float[np.ndarray, "batch rank"]:
         """q_h(·|x)."""
         ...
+
+
+@runtime_checkable
+class ReadsLatents(Protocol):
+    """A policy that is a table over learnt latents: π_h(a|x) = Σ_z q_h(z|x) π_h(a|z)."""
+
+    @property
+    def decoders(self) -> Decodes: ...
+
+    @property
+    def table(self) -> Probabilities: ...
 
 
 class RichTrajectories(NamedTuple):
@@ -93,6 +109,7 @@ class RichProblem(ExactProblem):
         self.transitions, self.initial = transitions, initial
         self.pays, self.chances = pays, chances
         self.rewards = pays * chances
+        self._decoded: list[tuple[Any, Array]] = [(None, np.empty(0))] * self.horizon
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
@@ -120,6 +137,8 @@ class RichProblem(ExactProblem):
 
     def on_latents(self, policy: Any) -> Probabilities:
         """π̄_h(a|z), the policy's mean over the fixed emissions of z; a table over latents is taken as it is."""
+        if isinstance(policy, ReadsLatents):
+            return np.asarray(self.confusion(policy.decoders) @ policy.table)
         if not isinstance(policy, ObservationPolicy):
             return np.asarray(policy, dtype=float)
         return np.stack([self._shown(policy, h).mean(axis=1) for h in range(self.horizon)])
@@ -151,10 +170,16 @@ class RichProblem(ExactProblem):
         return policy.probabilities_at(h, flat).reshape(self.states, HELD_OUT, -1)
 
     def confusion(self, decoders: Decodes) -> Float[np.ndarray, "horizon latent rank"]:
-        """Learnt latents beside the true ones: the mean of q_h(·|x) over the fixed emissions of every latent."""
-        shown = self.held_out.reshape(self.horizon, -1, self.dim)
-        decoded = np.stack([decoders.decode(h, shown[h]) for h in range(self.horizon)])
-        return decoded.reshape(self.horizon, self.states, HELD_OUT, -1).mean(axis=2)
+        """Learnt latents beside the true ones: the mean of q_h(·|x) over the fixed emissions of every latent.
+
+        The means of the last decoders are kept: from one round to the next few steps have new ones.
+        """
+        for h, step in enumerate(decoders.steps):
+            if self._decoded[h][0] is not step:
+                shares = decoders.decode(h, self.held_out[h].reshape(-1, self.dim))
+                means = shares.reshape(self.states, HELD_OUT, -1).mean(axis=1, dtype=float)
+                self._decoded[h] = step, means
+        return np.stack([means for _, means in self._decoded])
 
     def latent_problem(self) -> LowRankMDP:
         """The table behind the observations, with the true features e_z ⊗ e_a, mean rewards and the start known.
