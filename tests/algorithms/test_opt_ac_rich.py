@@ -7,7 +7,7 @@ from optac import make_problem, solve
 from optac.errors import InvalidInput
 
 LOCK = {"horizon": 4, "actions": 6, "distractors": 2}
-EPISODES = 600
+EPISODES = 480
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from optac import make_problem
 from optac.errors import InvalidInput
 from optac.mdp.families.rich_lock import AMPLITUDE, VALUES
+from optac.mdp.nearest_mean import NearestMean
 
 
 class ReadsTheCode:
@@ -76,6 +77,14 @@ def test_held_out_sample_is_no_part_of_a_learners_stream():
     )
     assert np.array_equal(first.held_out, second.held_out)
     assert not np.array_equal(first.held_out, make_problem("rich-lock", horizon=3, seed=6).held_out)
+
+
+@pytest.mark.parametrize("name", ["rich-lock", "rich-sea"])
+def test_facts_say_what_the_fixed_sample_leaves_open(name):
+    assert make_problem(name).facts["standard_error"] < 0.005
+    blurred = make_problem(name, noise=0.5)
+    assert 0.005 < blurred.facts["standard_error"] < 0.05
+    assert blurred.value(NearestMean(blurred)) < blurred.optimal_value - 0.01
 
 
 @pytest.mark.parametrize("dim", [8, 48])

@@ -204,7 +204,9 @@ class RichProblem(ExactProblem):
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What is known of this instance."""
+        """What is known of this instance; `standard_error` is that of the best policy read by the nearest mean."""
+        from optac.mdp.nearest_mean import NearestMean
+
         return {
             "horizon": self.horizon,
             "dim": self.dim,
@@ -213,6 +215,7 @@ class RichProblem(ExactProblem):
             "optimal_value": self.optimal_value,
             "uniform_value": self.uniform_value,
             "held_out": HELD_OUT,
+            "standard_error": self.standard_error(NearestMean(self)),
         }
 
     @cached_property

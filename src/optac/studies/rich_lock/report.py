@@ -152,12 +152,18 @@ def _cost(rows: Sequence[Row]) -> str:
             f"{1e3 * row['time/late']:.1f}",
             f"{row['time/ratio']:.2f}",
             f"{row['buffer_bytes'] / 1e6:.0f}",
+            f"{row['refits']:,}",
+            f"{row['carry_error']['median']:.1%}",
+            f"{row['carry_error']['most']:.1%}",
         ]
         for row in rows
     ]
     columns = ["ms an iteration around k = 200", "around k = 2,000", "ratio", "megabytes of the buffer"]
-    return "## The cost of an iteration, rich-lock horizon=12, refits included\n\n" + markdown_table(
-        columns, lines
+    columns += ["iterations with a refit", "residual of carrying over, median", "most"]
+    return (
+        "## The cost of an iteration, rich-lock horizon=12, refits included\n\nAfter a refit the summed critic is "
+        "carried over to the new latents by regression. Its residual is relative, the worst step's of an iteration.\n\n"
+        + markdown_table(columns, lines)
     )
 
 
