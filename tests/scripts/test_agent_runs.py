@@ -26,7 +26,7 @@ def test_the_table_has_each_seed_its_last_evaluation_and_the_mean_of_its_last_th
 
 
 def test_a_variant_is_named_by_its_settings_and_the_default_is_read_as_far_as_it_went(tmp_path: Path) -> None:
-    defaults, ablated = tmp_path / "agents", tmp_path / "ablations"
+    defaults, ablated = tmp_path / "agents", tmp_path / "agent-ablations"
     run(defaults, "crffsac", 0, 0.0, 3.0, 6.0, 9.0, 900.0)
     run(ablated, "crffsac", 1, 2.0, 2.0, 2.0, 2.0, batch_size=256)
     run(ablated, "crffsac", 0, 0.0, 4.0, 4.0, 4.0, batch_size=256)

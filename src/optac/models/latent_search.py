@@ -8,6 +8,7 @@ C_h(a,z,z') the expected counts between latents under q, B the multivariate Beta
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from jaxtyping import Float
@@ -60,6 +61,7 @@ class Observed:
         self.horizon, self.states, self.actions = counts.shape
         self.rank = rank
         self.step, self.state, self.action, self.following = counts.index
+        self.table = self.step * self.actions + self.action
         self.numbers = counts.numbers.astype(float)
         shape = self.horizon + 1, self.states
         arrivals = np.bincount(
@@ -82,7 +84,7 @@ class Observed:
         view = object.__new__(Observed)
         view.__dict__.update(self.__dict__)
         inside = slice(*np.searchsorted(self.step, [first, last + 1]))
-        for name in ("step", "state", "action", "following", "numbers"):
+        for name in ("step", "state", "action", "following", "table", "numbers"):
             setattr(view, name, getattr(self, name)[inside])
         return view
 
@@ -107,11 +109,11 @@ def expected_counts(
     seen: Observed, q: Float[np.ndarray, "sharing state rank"]
 ) -> Float[np.ndarray, "horizon action rank rank"]:
     """C_h(a,z,z') = Σ n q_h(z|s) q_{h+1}(z'|s')."""
-    rows, (tail, head) = q.reshape(-1, seen.rank), _ends(seen, q)
-    pairs = (rows[tail] * seen.numbers[:, None])[:, :, None] * rows[head][:, None, :]
-    index, size = seen.step * seen.actions + seen.action, seen.horizon * seen.actions
-    sums = sums_by_index(index, pairs.reshape(len(pairs), -1), size)
-    return sums.reshape(seen.horizon, seen.actions, seen.rank, seen.rank)
+    leaving_from, leading_to = _at_transitions(seen, q)
+    leaving_from *= seen.numbers
+    size = seen.horizon * seen.actions
+    sums = [np.bincount(seen.table, weights=z * y, minlength=size) for z in leaving_from for y in leading_to]
+    return np.stack(sums, axis=-1).reshape(seen.horizon, seen.actions, seen.rank, seen.rank)
 
 
 def lower_bound(seen: Observed, latents: Latents) -> float:
@@ -148,16 +150,7 @@ def _half_sweep(
     around: tuple[Observed, int] | None = None,
 ) -> Latents:
     """q(z|s) ∝ π(z|s) exp(what the transitions to and from s say) for the steps chosen, then C and π anew."""
-    rows, (tail, head) = latents.q.reshape(-1, seen.rank), _ends(seen, latents.q)
-    alpha = latents.table_counts + PRIOR
-    log_tables = (digamma(alpha) - digamma(alpha.sum(-1, keepdims=True)))[seen.step, seen.action]
-    number = seen.numbers[:, None]
-    leaving = np.einsum("nzy,ny->nz", log_tables, rows[head]) * number
-    arriving = np.einsum("nzy,nz->ny", log_tables, rows[tail]) * number
-    arriving -= number * _log_reached(seen, latents)[seen.step + 1]
-    says = (sums_by_index(tail, leaving, len(rows)) + sums_by_index(head, arriving, len(rows))).reshape(
-        latents.q.shape
-    )
+    says = _said(seen, latents)
     prior = _log_prior(seen, latents)
     logits = prior[chosen] + np.where(_visited(seen, latents)[chosen][..., None], says[chosen], 0.0)
     q = latents.q.copy()
@@ -175,6 +168,40 @@ def counts_around(seen: Observed, latents: Latents, h: int) -> Array:
     first = max(h - 1, 0)
     counts[first : h + 1] = expected_counts(seen.part(first, h), latents.q)[first : h + 1]
     return counts
+
+
+def _said(seen: Observed, latents: Latents) -> Float[np.ndarray, "sharing state rank"]:
+    """Σ n E_q[log P(z'|z,a)] over the transitions from a state, and over those to it, there less log ν(z')."""
+    leaving_from, leading_to = _at_transitions(seen, latents.q)
+    alpha = latents.table_counts + PRIOR
+    log_tables = digamma(alpha) - digamma(alpha.sum(-1, keepdims=True))
+    log_tables = np.moveaxis(log_tables.reshape(-1, seen.rank, seen.rank), 0, -1).copy()
+    leaving, arriving = np.empty_like(leaving_from), np.zeros_like(leading_to)
+    for z, row in enumerate(log_tables):
+        logs = row.take(seen.table, axis=1)
+        leaving[z] = _tree_sum(logs * leading_to)
+        arriving += logs * leaving_from[z]
+    leaving *= seen.numbers
+    arriving *= seen.numbers
+    arriving -= seen.numbers * _log_reached(seen, latents).T.take(seen.step + 1, axis=1)
+    (tail, head), size = _ends(seen, latents.q), latents.q.size // seen.rank
+    return (_sums(tail, leaving, size) + _sums(head, arriving, size)).reshape(latents.q.shape)
+
+
+def _tree_sum(rows: Float[np.ndarray, "row column"]) -> Float[np.ndarray, " column"]:
+    """The sum of the rows, halves first."""
+    while len(rows) > 1:
+        half = 1 << (len(rows) - 1).bit_length() - 1
+        rows[: len(rows) - half] += rows[half:]
+        rows = rows[:half]
+    return rows[0]
+
+
+def _at_transitions(seen: Observed, q: Array) -> tuple[Array, Array]:
+    """q at every transition's state and at its next state, each (d, transitions): contiguous for one latent."""
+    columns = q.reshape(-1, seen.rank).T.copy()
+    tail, head = _ends(seen, q)
+    return columns.take(tail, axis=1), columns.take(head, axis=1)
 
 
 def _ends(seen: Observed, q: Array) -> tuple[Array, Array]:
@@ -219,11 +246,16 @@ def _softmax_weights(seen: Observed, latents: Latents, chosen: slice) -> Array |
 
 
 def _softmax(logits: Array) -> Array:
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    """Over the last axis; latents are few, so that a loop over them is many times faster than sums along it."""
+    weights = np.exp(logits - reduce(np.maximum, np.moveaxis(logits, -1, 0))[..., None])
+    weights /= reduce(np.add, np.moveaxis(weights, -1, 0))[..., None]
+    return np.asarray(weights)
 
 
 def sums_by_index(index: Array, values: Array, size: int) -> Float[np.ndarray, "size columns"]:
     """The rows of `values` summed by index."""
-    columns = [np.bincount(index, weights=column, minlength=size) for column in values.T]
-    return np.stack(columns, axis=-1)
+    return _sums(index, values.T, size)
+
+
+def _sums(index: Array, columns: Array, size: int) -> Float[np.ndarray, "size columns"]:
+    return np.stack([np.bincount(index, weights=one, minlength=size) for one in columns], axis=-1)
