@@ -77,3 +77,23 @@ def test_committed_rows_are_of_cells_that_there_are() -> None:
     file = Path(__file__).parents[2] / "results" / "rich-lock" / "metrics.jsonl"
     rows = [json.loads(line)["cell"] for line in file.read_text().splitlines()]
     assert len(set(rows)) == len(rows) and set(rows) <= {cell.id for cell in cells.cells()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "horizon opt-ac rich-lock horizon=6 s0",
+        "distractors opt-ac rich-lock horizon=6 distractors=4 s0",
+        "gaussian opt-ac rich-lock horizon=6 model_class=gaussian s0",
+        "rep-ucb rep-ucb rich-lock horizon=6 s0",
+    ],
+)
+def test_a_committed_row_is_what_its_cell_gives(name) -> None:
+    file = Path(__file__).parents[2] / "results" / "rich-lock" / "metrics.jsonl"
+    (found,) = (row for row in map(json.loads, file.read_text().splitlines()) if row["cell"] == name)
+    (cell,) = (cell for cell in cells.cells() if cell.id == name)
+    now = cell()
+    for key in ("episodes", "solved", "bill", "latents"):
+        assert now[key] == found[key]
+    assert now["last_gap"] == pytest.approx(found["last_gap"], abs=1e-9)

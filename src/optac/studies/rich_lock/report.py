@@ -153,8 +153,8 @@ def _cost(rows: Sequence[Row]) -> str:
             f"{row['time/ratio']:.2f}",
             f"{row['buffer_bytes'] / 1e6:.0f}",
             f"{row['refits']:,}",
-            f"{row['carry_error']['median']:.1%}",
-            f"{row['carry_error']['most']:.1%}",
+            f"{row['carry_error']['median']:.1e}",
+            f"{row['carry_error']['most']:.1e}",
         ]
         for row in rows
     ]
