@@ -9,11 +9,13 @@ import gymnasium
 import numpy as np
 import pytest
 
-from optac.agents.training.store import ResumeWarning
-from optac.environments import restore_state, save_state
+from optac.agents.training.store import UNREPEATABLE, ResumeWarning, is_repeatable
+from optac.environments import can_save, changed_surroundings, restore_state, save_state, surroundings
 from optac.runs.training import resume, train
-from tests.faults import hidden_state
+from tests.faults import hidden_later, hidden_state
 from tests.faults.test_configuration import SETTINGS
+
+UNSAVED = "this environment's state cannot be saved and a new episode begins"
 
 
 def trained(kind: type, out: Path, **more: Any) -> Any:
@@ -36,18 +38,38 @@ def resumed_half_way(kind: type, path: Path) -> tuple[Any, Any, list[str]]:
     return whole, again, [str(one.message) for one in caught]
 
 
-@pytest.mark.parametrize("kind", hidden_state.INEXACT, ids=lambda kind: kind.__name__)
+INEXACT = {
+    hidden_state.BoundMethod: UNSAVED,
+    hidden_state.ClassCounter: "the attribute count_of_all of the class ClassCounter changed",
+    hidden_state.GlobalNumpy: UNREPEATABLE,
+    hidden_later.RandomOfTheClass: "the 30 steps before the checkpoint are not repeated",
+}
+EXACT = (hidden_state.SharedList, hidden_state.ParametersByName, hidden_later.OrderOfASet)
+
+
+@pytest.mark.parametrize("kind", INEXACT, ids=lambda kind: kind.__name__)
 def test_a_state_that_no_checkpoint_sees_is_not_called_exact(kind: type, tmp_path: Path) -> None:
-    _, again, said = resumed_half_way(kind, tmp_path)
-    assert not again.exact
-    assert any(hidden_state.INEXACT[kind] in text for text in said), said
+    whole, again, said = resumed_half_way(kind, tmp_path)
+    assert not again.exact and again.parameters_sha256 != whole.parameters_sha256
+    assert any(INEXACT[kind] in text for text in said), said
 
 
-@pytest.mark.parametrize("kind", hidden_state.EXACT, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", EXACT, ids=lambda kind: kind.__name__)
 def test_what_is_called_exact_is(kind: type, tmp_path: Path) -> None:
+    """Where an episode was retraced from its beginning, the order of a set is what it was, too."""
     whole, again, said = resumed_half_way(kind, tmp_path)
     assert again.exact and not said
     assert again.parameters_sha256 == whole.parameters_sha256
+
+
+@pytest.mark.parametrize("kind", hidden_state.INEXACT, ids=lambda kind: kind.__name__)
+def test_each_hidden_state_is_told_by_what_gives_it_away(kind: type) -> None:
+    env = gymnasium.make(f"hidden/{kind.__name__}-v0")
+    env.reset(seed=0)
+    before, said = surroundings(env), [] if can_save(env) else [UNSAVED]
+    said += [] if is_repeatable(env, {"seed": 1, "step": 30}, 0.0) else [UNREPEATABLE]
+    said += [f"{name} changed" for name in changed_surroundings(before, env)]
+    assert any(hidden_state.INEXACT[kind] in text for text in said), said
 
 
 def test_changed_code_of_an_environment_is_not_called_exact(

@@ -13,6 +13,7 @@ from optac.environments.simulator_state import (
     save_state,
     unsaved_part,
 )
+from optac.environments.state_difference import state_difference
 from optac.environments.surroundings import changed_surroundings, code_hashes, surroundings
 
 register_tasks()
@@ -30,6 +31,7 @@ __all__ = [
     "register_tasks",
     "restore_state",
     "save_state",
+    "state_difference",
     "surroundings",
     "unsaved_part",
 ]

@@ -22,6 +22,16 @@ def is_constant(value: Any) -> bool:
     return isinstance(value, (ModuleType, type, np.ufunc)) or is_mujoco_constant(value)
 
 
+def described(value: Any) -> str:
+    """A constant in words, by which another is told from it: where it is from, and the plain values it has caught."""
+    if isinstance(value, partial):
+        return f"partial of {described(value.func)}"
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", type(value).__qualname__)
+    caught = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    plain = [repr(one) for one in caught if isinstance(one, (bool, int, float, complex, str, bytes))]
+    return f"{getattr(value, '__module__', None)}.{name} {' '.join(plain)}".rstrip()
+
+
 def _catches_nothing(value: Any) -> bool:
     """Whether what a function or method holds on to is plain."""
     if isinstance(value, (*_PLAIN, gymnasium.Env)) or is_mujoco_constant(value):

@@ -9,7 +9,6 @@ names what stands in the way, and its runs resume at an episode's boundary inste
 
 import copy
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +17,8 @@ import numpy as np
 from gymnasium.spaces import Space
 from gymnasium.wrappers.utils import RunningMeanStd
 
-from optac.environments.constants import is_constant
+from optac.environments.constants import described, is_constant
+from optac.environments.layers import attributes_of, layers_of
 from optac.environments.mujoco_state import (
     is_mujoco_data,
     is_mujoco_model,
@@ -30,9 +30,7 @@ from optac.errors import InvalidInput
 
 Generator = np.random.Generator
 
-# Facts about how the environment was made; the same in every environment made in that way.
-_FIXED = {"env", "spec", "metadata", "_metadata", "_cached_spec", "_saved_kwargs", "fullpath"}
-_FIXED_PREFIX = "_ezpickle"
+_CONSTANT = "constant"
 
 
 @dataclass
@@ -80,6 +78,8 @@ def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
             "make the environment as it was made for the saved run."
         )
     for layer, record in zip(layers, saved, strict=True):
+        for name in [name for name, _ in attributes_of(layer) if name not in record["attributes"]]:
+            delattr(layer, name)
         for name, value in record["attributes"].items():
             try:
                 _restore_attribute(layer, name, value, restored)
@@ -109,25 +109,17 @@ def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
     return [model_sha256(value) for value in held if is_mujoco_model(value)]
 
 
-def layers_of(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]:
-    """The environment with its wrappers, the outermost first."""
-    while isinstance(env, gymnasium.Wrapper):
-        yield env
-        env = env.env
-    yield env
-
-
 def _class_name(layer: gymnasium.Env[Any, Any]) -> str:
     return f"{type(layer).__module__}.{type(layer).__qualname__}"
 
 
 def _encode_layer(layer: gymnasium.Env[Any, Any], written: _Written) -> dict[str, Any]:
     attributes = {}
-    for name, value in vars(layer).items():
-        if name in _FIXED or name.startswith(_FIXED_PREFIX) or is_constant(value):
-            continue
+    for name, value in attributes_of(layer):
         try:
-            attributes[name] = _encode(value, written)
+            attributes[name] = (
+                {_CONSTANT: described(value)} if is_constant(value) else _encode(value, written)
+            )
         except UnsavableState as error:
             raise UnsavableState(f"{_class_name(layer)}.{name} {error}") from None
         except RecursionError:
@@ -136,10 +128,12 @@ def _encode_layer(layer: gymnasium.Env[Any, Any], written: _Written) -> dict[str
 
 
 def _restore_attribute(layer: gymnasium.Env[Any, Any], name: str, value: Any, restored: _Restored) -> None:
+    if isinstance(value, dict) and _CONSTANT in value:
+        return  # as it was made; who retraces the steps before sees whether it is the saved one
     # A file must not be able to replace a method.
     if callable(getattr(type(layer), name, None)):
         raise InvalidInput(f"{name!r} is a method, and no saved state holds one")
-    setattr(layer, name, _decode(value, vars(layer).get(name), restored))
+    setattr(layer, name, _decode(value, getattr(layer, name, None), restored))
 
 
 def encoded(value: Any) -> Any:
@@ -168,10 +162,10 @@ def _encode_kind(value: Any, written: _Written) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(value, written.arrays)
     if type(value) in (list, tuple, set, deque):
-        items = [_encode(item, written) for item in (_in_order(value) if type(value) is set else value)]
+        items = [_encode_item(item, written) for item in (_in_order(value) if type(value) is set else value)]
         return {type(value).__name__: items, **({"maxlen": value.maxlen} if type(value) is deque else {})}
     if type(value) is dict:
-        return {"dict": [[_encode(key, written), _encode(item, written)] for key, item in value.items()]}
+        return {"dict": [[_encode(key, written), _encode_item(item, written)] for key, item in value.items()]}
     if isinstance(value, Generator):
         return {"generator": _encode(value.bit_generator.state, written)}
     if isinstance(value, Space):
@@ -183,6 +177,13 @@ def _encode_kind(value: Any, written: _Written) -> Any:
     raise UnsavableState(
         f"is a {type(value).__module__}.{type(value).__qualname__}, which cannot be written down"
     )
+
+
+def _encode_item(value: Any, written: _Written) -> Any:
+    """The same of what is in a container, which is made anew: none of what is only put into the one that is there."""
+    if isinstance(value, (Space, RunningMeanStd)) or is_mujoco_data(value):
+        raise UnsavableState(f"holds a {type(value).__qualname__}, which cannot be written down there")
+    return _encode(value, written)
 
 
 def _in_order(items: set[Any]) -> list[Any]:

@@ -14,7 +14,8 @@ from typing import Any
 import gymnasium
 
 from optac.environments.constants import is_constant
-from optac.environments.simulator_state import UnsavableState, encoded, layers_of
+from optac.environments.layers import layers_of
+from optac.environments.simulator_state import UnsavableState, encoded
 
 _VERSIONED = ("builtins", "gymnasium", "numpy", "optac", "mujoco", "typing", "abc")
 """packages whose code a checkpoint knows by their versions"""

@@ -50,11 +50,16 @@ def run(
     store, total = CheckpointStore(folder.checkpoints, sealed_config(config)), config["steps"]
     failed = partial(folder.set_status, "failed")
     with at_work(folder) as work, last_words(failed), noted() as caught:
+
+        def heed() -> None:
+            if caught.heard():
+                raise Interrupted(caught[0], folder.path)
+
         if found is None:
             folder.note_beginning()
             learner = begin(chosen, env, config["seed"])
         else:
-            learner = store.take_up(found, chosen, env, _changed_rows(folder, found))
+            learner = store.take_up(found, chosen, env, _changed_rows(folder, found), heed)
         first, started = learner.step, time.perf_counter()
         folder.cut(lambda row: _step_of(row, folder) <= first)
         watched = Training(learner, total, folder.rows(), folder.path)
@@ -85,8 +90,7 @@ def run(
             )
         if not complete:
             save()
-            if caught:
-                raise Interrupted(caught[0], folder.path)
+            heed()
             work.stopped = watched.why
         callbacks.end()
         seconds = time.perf_counter() - started

@@ -18,6 +18,7 @@ from optac.agents.parts.statistics import Returns, RunningMoments, Statistics
 from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
+from optac.agents.training.retracing import Trail
 from optac.environments import check_environment, surroundings
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
@@ -67,6 +68,7 @@ class Learner:
     info_sums: dict[str, float] = field(default_factory=dict)
     info_count: int = 0
     exact: bool = True  # to the bit the learner that was never stopped and taken up again
+    trail: Trail = field(default_factory=Trail)
 
     def __post_init__(self) -> None:
         self.policy = self._policy()
@@ -80,6 +82,7 @@ class Learner:
     def advance(self, total: int) -> None:
         """Play one block, then make one update for each of its steps past the random start."""
         start, end = self.step, self.block_end(total)
+        self.trail.note(self.replay, self.env)
         discounted = [self._interact() for _ in range(end - start)]
         rows = self.replay.between(self.replay.added - (end - start), self.replay.added)
         self.next_obs_moments.add(rows.next_obs)

@@ -1,7 +1,7 @@
 """A learner as arrays and JSON values, and back: everything that determines the rest of its run."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +13,7 @@ from optac.agents.parts.statistics import Returns, RunningMoments
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted
 from optac.agents.training.learner import Episodes, Learner, stream_seed
+from optac.agents.training.retracing import Mark, Steps
 from optac.agents.training.sealed_files import Arrays
 from optac.agents.training.versions import numeric_versions
 from optac.environments import (
@@ -49,6 +50,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "info_sums": learner.info_sums,
         "info_count": learner.info_count,
         "environment": None,
+        "mark": None,
         "models": model_hashes(learner.env),
         "code": code_hashes(learner.env),
         "changed_surroundings": changed_surroundings(learner.surroundings, learner.env),
@@ -60,6 +62,10 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
     except UnsavableState:
         return arrays, meta
     meta["environment"] = saved.pop("layers")
+    mark = learner.trail.mark_since(learner.replay.oldest())
+    if mark is not None:
+        meta["mark"] = {"row": mark.row, "layers": mark.state["layers"]}
+        arrays |= {f"mark/{name}": array for name, array in mark.state.items() if name != "layers"}
     return arrays | {f"environment/{name}": array for name, array in saved.items()}, meta
 
 
@@ -88,7 +94,7 @@ def restore(
         returns.total, returns.length = 0.0, 0
     else:
         observation = arrays["observation"]
-        restore_state(env, {"layers": meta["environment"], **_under("environment/", arrays)})
+        restore_state(env, _environment(arrays, meta))
     return Learner(
         chosen=chosen,
         env=env,
@@ -106,6 +112,35 @@ def restore(
         info_count=int(meta["info_count"]),
         exact=bool(meta["exact"]),
     )
+
+
+def retrace(
+    learner: Learner, arrays: Arrays, meta: Mapping[str, Any], heed: Callable[[], None]
+) -> str | None:
+    """Take the steps before the checkpoint again; why they lead elsewhere, None where they lead to where it is.
+
+    Where they do, the environment stays as they left it: what no state holds is then as it was, too.
+    """
+    env, replay, timeout = learner.env, learner.replay, learner.chosen.settings.step_timeout
+    kept = meta.get("mark")
+    if kept is None:
+        return "no steps before the checkpoint are kept by which its environment could be checked"
+    if not replay.oldest() <= kept["row"] <= replay.added:
+        raise ValueError(f"a mark at row {kept['row']}")
+    mark = Mark(kept["row"], {"layers": kept["layers"], **_under("mark/", arrays)})
+    saved = _environment(arrays, meta)
+    steps = Steps(mark, replay.between(mark.row, replay.added), arrays["observation"], saved)
+    why = steps.difference(env, learner.policy.to_env, timeout, heed)
+    if why is None:
+        learner.trail.marks = [mark]
+    else:
+        restarted(env, learner.step, timeout, seed=stream_seed(learner.seed, "environment", learner.step))
+        restore_state(env, saved)
+    return why
+
+
+def _environment(arrays: Arrays, meta: Mapping[str, Any]) -> dict[str, Any]:
+    return {"layers": meta["environment"], **_under("environment/", arrays)}
 
 
 def state_arrays(state: State) -> Arrays:

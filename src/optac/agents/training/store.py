@@ -62,15 +62,24 @@ class CheckpointStore:
         checkpoints.prune(self.parent)
 
     def take_up(
-        self, found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequence[str] = ()
+        self,
+        found: Checkpoint,
+        chosen: CompiledAgent,
+        env: Env,
+        known: Sequence[str] = (),
+        heed: Callable[[], None] = lambda: None,
     ) -> Learner:
-        """The learner of a checkpoint, `known` as in `learner_of`. Checkpoints past it are put out of the way."""
+        """The learner of a checkpoint, `known` as in `learner_of`. Checkpoints past it are put out of the way.
+
+        The environment is tried first; `heed` is called before each of its steps, and may raise.
+        """
         for path in checkpoints.listed(self.parent):
             if path.name > found.path.name:
                 checkpoints.put_away(path)
         with checkpoint.read_as_ours(found):
-            repeatable = is_repeatable(env, found.meta, chosen.settings.step_timeout)
-        learner = learner_of(found, chosen, env, known if repeatable else (*known, UNREPEATABLE))
+            repeatable = is_repeatable(env, found.meta, chosen.settings.step_timeout, heed)
+        reasons = known if repeatable else (*known, UNREPEATABLE)
+        learner = learner_of(found, chosen, env, reasons, retracing=heed)
         # After a loss the rows that are left have new numbers, and none of them is on disk under its own.
         self.pieces = [] if found.damaged else list(found.pieces)
         self.saved_step = None if found.damaged else learner.step
@@ -87,11 +96,19 @@ def extend_pieces(folder: Path, pieces: list[Piece], replay: Replay) -> list[Pie
     return [*needed, save_piece(folder, start, rows)]
 
 
-def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequence[str] = ()) -> Learner:
+def learner_of(
+    found: Checkpoint,
+    chosen: CompiledAgent,
+    env: Env,
+    known: Sequence[str] = (),
+    *,
+    retracing: Callable[[], None] | None = None,
+) -> Learner:
     """The learner that a checkpoint holds, in `env`.
 
     Where it will not go on, to the bit, as the one that was never disturbed, a `ResumeWarning` says why; `known` are
-    reasons that are known already.
+    reasons that are known already. With `retracing`, the steps before the checkpoint are taken again to find more; it
+    is called before each.
     """
     with checkpoint.read_as_ours(found):
         replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
@@ -101,9 +118,13 @@ def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequen
                 replay.added if found.damaged else piece.start, Rows(*[rows[name] for name in Rows._fields])
             )
             replay.added += len(rows["reward"]) if found.damaged else 0
-        learner = snapshot.restore(chosen, env, found.arrays(), found.meta, replay)
+        arrays = found.arrays()
+        learner = snapshot.restore(chosen, env, arrays, found.meta, replay)
         reasons = [*known, *_differences(found.meta, env)]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
+        if retracing is not None and not reasons:
+            why = snapshot.retrace(learner, arrays, found.meta, retracing)
+            reasons = [] if why is None else [why]
     for reason in reasons:
         warnings.warn(
             f"{reason}: the run goes on, but is no longer, to the bit, the one that was never disturbed",
@@ -114,7 +135,9 @@ def learner_of(found: Checkpoint, chosen: CompiledAgent, env: Env, known: Sequen
     return learner
 
 
-def is_repeatable(env: Env, meta: Mapping[str, Any], timeout: float) -> bool:
+def is_repeatable(
+    env: Env, meta: Mapping[str, Any], timeout: float, heed: Callable[[], None] = lambda: None
+) -> bool:
     """Whether the first steps after `reset` are the same twice under one seed; the environment is restored later."""
     _, actions = check_environment(env)
     middle = ((actions.low + actions.high) / 2).astype(actions.dtype)
@@ -122,6 +145,7 @@ def is_repeatable(env: Env, meta: Mapping[str, Any], timeout: float) -> bool:
     for _ in range(2):
         outcomes: list[Any] = [restarted(env, 0, timeout, seed=seed)]
         for step in range(STEPS_TO_REPEAT):
+            heed()
             played = stepped(
                 env, middle, np.shape(outcomes[0]), step, timeout=timeout, what="the environment's step"
             )

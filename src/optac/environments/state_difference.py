@@ -1,0 +1,25 @@
+"""Two saved states of an environment, compared to the bit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def state_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """The name of an attribute in which two states of `save_state` differ; None where they are the same."""
+    for first, second in zip(one["layers"], other["layers"], strict=True):
+        ours, theirs = first["attributes"], second["attributes"]
+        for name in sorted(ours.keys() | theirs.keys()):
+            if _content(ours.get(name), one) != _content(theirs.get(name), other):
+                return f"{first['class']}.{name}"
+    return None
+
+
+def _content(value: Any, state: Mapping[str, Any]) -> Any:
+    """A value of a state with the numbers of its arrays in the place of their names."""
+    if isinstance(value, dict):
+        for kind in ("array", "scalar"):
+            if kind in value:
+                array = state[value[kind]]
+                return kind, array.dtype.str, array.shape, array.tobytes()
+        return {name: _content(item, state) for name, item in value.items()}
+    return [_content(item, state) for item in value] if isinstance(value, list) else value
