@@ -12,7 +12,8 @@ from statistics import median
 from optac.report.comparison import episodes_to
 from optac.report.tables import Row, cell, column, grouped, markdown_table
 from optac.runs.folder import RunFolder
-from optac.studies import opt_ac, rank, rich_lock, scaling
+from optac.studies import ablations, opt_ac, rank, rich_lock, scaling
+from optac.studies.ablations.report import ablation_table, times_table
 from optac.studies.opt_ac.report import certificate_table, opt_ac_runs, slope_table, solved_table
 from optac.studies.rank.report import PARTS, part_table, ratio_table
 from optac.studies.rich_lock import report as rich
@@ -21,7 +22,7 @@ from optac.studies.scaling import report as slopes
 from optac.studies.study import Study
 from scripts.marked import write_parts
 
-STUDIES = (rank.STUDY, opt_ac.STUDY, scaling.STUDY, rich_lock.STUDY)
+STUDIES = (rank.STUDY, opt_ac.STUDY, scaling.STUDY, rich_lock.STUDY, ablations.STUDY)
 CLASSES = {
     "opt-ac, linear": "Opt-AC, ids carry noisy features (`linear`)",
     "opt-ac, decoder": "Opt-AC, unknown decoders (`decoder`)",
@@ -61,7 +62,7 @@ BEFORE = {
 
 def write_pages(results: Path, root: Path) -> list[Path]:
     """The tables of every page, the readme the last one."""
-    ranks, solves, scales, locks = (rows_of(study, results) for study in STUDIES)
+    ranks, solves, scales, locks, changed = (rows_of(study, results) for study in STUDIES)
     locks = [row for row in locks if row["group"] != "cost"]
     parts, kinds, solved = grouped(ranks, "part"), grouped(scales, "kind"), opt_ac_runs(solves)
     pages = {
@@ -69,6 +70,7 @@ def write_pages(results: Path, root: Path) -> list[Path]:
             **{f"part-{part}": part_table(parts[part], part) for part in PARTS},
             "ratios": ratio_table(parts["S"]),
         },
+        "docs/results/ablations.md": {"parts": ablation_table(changed), "times": times_table(changed)},
         "docs/algorithms/opt-ac.md": {
             "solved": solved_table(solves),
             "before": before_table(solved),

@@ -13,6 +13,6 @@ def test_pages_show_what_the_rows_give(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copyfile(ROOT / "README.md", tmp_path / "README.md")
     pages = write_pages(ROOT / "results", tmp_path)
-    assert len(pages) == 6
+    assert len(pages) == 7
     for page in pages:
         assert page.read_text() == (ROOT / page.relative_to(tmp_path)).read_text(), "run `make study-pages`"

@@ -33,6 +33,15 @@ def episodes_to(runs: Sequence[Row], which: str) -> list[float]:
     return [reached(run, which, lambda at: at["episodes"]) for run in runs]
 
 
+def counted(runs: Sequence[Row], which: str, seeds: int) -> str:
+    """Those episodes as a cell, censored at the runs' `cap`, with the number of runs where it is less than `seeds`."""
+    if not runs:
+        return "—"
+    episodes = episodes_to(runs, which)
+    few = len(runs) < seeds and inf not in episodes
+    return cell(episodes, limit=runs[0]["cap"]) + (f" (n = {len(runs)})" if few else "")
+
+
 def bills_to(runs: Sequence[Row]) -> list[Mapping[str, int]]:
     """Every run's bill up to ε for the last policy, else its whole bill."""
     return [(run["last"] or run)["bill"] for run in runs]

@@ -1,10 +1,10 @@
-"""What low rank buys, and what each part of Opt-AC does."""
+"""What low rank buys."""
 
 from optac.studies.study import Study
 
 STUDY = Study(
     "rank",
     "What low rank buys",
-    "episodes until solved for good against S, d and |A| for classes that generalise and for tables; ablations",
+    "episodes until solved for good against S, d and |A| for classes that generalise and for tables",
     __name__,
 )

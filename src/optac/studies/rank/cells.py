@@ -1,8 +1,8 @@
-"""What low rank buys: episodes until solved for good against S, d and |A|; how α was chosen; what each part does.
+"""What low rank buys: episodes until solved for good against S, d and |A|; how α was chosen.
 
 Solved means that the last policy's exact gap is at most 0.05 on locks, 5 % of V* − V(uniform) elsewhere, from there to
 the end of the run; a run ends at its cap, or once that has held for twice the episodes it took. The seed draws
-the instance and the learner both, but for the choice of α and the ablations, whose instances are fixed.
+the instance and the learner both, but for the choice of α, whose instances are fixed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,10 +12,10 @@ from typing import Any
 from optac.mdp import make_problem
 from optac.runs.json_files import Row
 from optac.sweeps.cells import Cell
-from optac.sweeps.measuring import measured
+from optac.sweeps.measuring import Stop, measured
 
 CAP = 20_000
-SEEDS = {"S": 10, "own": 3, "d": 5, "A": 5, "ablation": 10}
+SEEDS = {"S": 10, "own": 3, "d": 5, "A": 5, "alpha": 3}
 OBSERVATIONS = (5, 20, 50, 200, 1000)
 ALPHAS = (0.02, 0.1, 0.3)
 OWN_PROBLEM = "optac.studies.rank.own_problems:own_problem"
@@ -40,12 +40,12 @@ LEARNERS: Mapping[str, Learner] = {
     "opt-ac, linear": Learner("opt-ac", LINEAR),
     "opt-ac, decoder": Learner("opt-ac", DECODER, largest=200),
     "opt-ac, simplex": Learner("opt-ac", largest=50, dear=5),
-    "opt-ac, table": Learner("opt-ac", largest=50, dear=20, table=True),
-    "opt-ac, table, ties": Learner("opt-ac", TIES, largest=50, dear=20, table=True),
+    "opt-ac, table": Learner("opt-ac", largest=50, table=True),
+    "opt-ac, table, ties": Learner("opt-ac", TIES, largest=50, table=True),
     "rep-ucb, linear": Learner("rep-ucb", LINEAR),
     "rep-ucb, decoder": Learner("rep-ucb", DECODER, largest=200),
     "rep-ucb, simplex": Learner("rep-ucb", largest=50, dear=5),
-    "rep-ucb, table": Learner("rep-ucb", largest=50, dear=20, table=True),
+    "rep-ucb, table": Learner("rep-ucb", largest=50, table=True),
     "ucbvi": Learner("ucbvi"),
     "lsvi-ucb, features known": Learner("lsvi-ucb"),
 }
@@ -89,32 +89,6 @@ CHOICE: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], int]] = {
     ),
 }
 
-# Problem and class of every ablation, and the episodes it is given.
-ABLATED: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any], int]] = {
-    "lock 6 × 10": ("combination-lock", {"horizon": 6, "actions": 10}, {}, 3_000),
-    "lock through 30 ids, decoder": (
-        "observed-lock",
-        {"horizon": 5, "actions": 4, "observations": 10},
-        DECODER,
-        3_000,
-    ),
-    "deep-sea 10": ("deep-sea", {"size": 10}, {}, 2_000),
-    "river-swim": ("river-swim", {}, {}, 4_000),
-    "random-simplex": (
-        "random-simplex",
-        {"states": 30, "actions": 4, "horizon": 5, "rank": 3},
-        {},
-        4_000,
-    ),
-}
-ABLATIONS: Mapping[str, Mapping[str, Any]] = {
-    "as it is": {},
-    "α = 0": {"alpha": 0.0},
-    "ties": TIES,
-    "rank = S": {"rank": "S"},
-    "one transition a roll-in": {"whole_trajectories": False},
-}
-
 
 @dataclass(frozen=True)
 class RankRun:
@@ -142,9 +116,8 @@ def cells() -> list[Cell]:
 
 
 def planned_runs() -> Iterator[RankRun]:
-    yield from _choices(seed=0)
     for seed in range(max(SEEDS.values())):
-        runs = (_against_states(seed), _own(seed), _against_rank_and_actions(seed), _ablations(seed))
+        runs = (_choices(seed), _against_states(seed), _own(seed), _against_rank_and_actions(seed))
         yield from (run for part in runs for run in part if seed < SEEDS[run.part])
 
 
@@ -186,30 +159,25 @@ def _few(
         yield RankRun(part, at, name, problem, parameters, learner.algorithm, learner.settings, seed)
 
 
-def _ablations(seed: int) -> Iterator[RankRun]:
-    for name, (problem, parameters, settings, cap) in ABLATED.items():
-        for ablation, changes in ABLATIONS.items():
-            chosen = {**settings, **changes}
-            if chosen.get("rank") == "S":
-                if "observations" not in parameters and "rank" not in parameters:
-                    continue  # a table has rank S as it is
-                chosen["rank"] = 3 * parameters["observations"] if settings else parameters["states"]
-            yield RankRun("ablation", name, ablation, problem, parameters, "opt-ac", chosen, seed, cap)
-
-
 def measure(**arguments: Any) -> Row:
     """One run until its last policy is within the target for good, or to its cap."""
     run = RankRun(**arguments)
-    problem = make_problem(run.problem, **run.parameters)
-    target = 0.05 if "lock" in run.problem else 0.05 * (problem.optimal_value - problem.uniform_value)
-    row = measured(
-        problem,
-        run.algorithm,
-        seed=run.seed,
-        episodes=run.cap,
-        epsilon=target,
-        stop_at="both" if run.part == "ablation" else "last",
-        **run.settings,
-    )
+    row = solved_row(run.problem, run.parameters, run.algorithm, run.seed, run.cap, "last", run.settings)
+    return {**asdict(run), **row}
+
+
+def solved_row(
+    problem: str,
+    parameters: Mapping[str, Any],
+    algorithm: str,
+    seed: int,
+    cap: int,
+    stop_at: Stop,
+    settings: Mapping[str, Any],
+) -> Row:
+    """What a run needed to the target of its problem: 0.05 on locks, 5 % of V* − V(uniform) elsewhere."""
+    made = make_problem(problem, **parameters)
+    target = 0.05 if "lock" in problem else 0.05 * (made.optimal_value - made.uniform_value)
+    row = measured(made, algorithm, seed=seed, episodes=cap, epsilon=target, stop_at=stop_at, **settings)
     del row["curve"]
-    return {**asdict(run), "target": target, **row}
+    return {"target": target, **row}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from optac.figures import COLOURS, figure, own_ticks, quartile_bars
-from optac.report.comparison import episodes_to
-from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
+from optac.report.comparison import counted, episodes_to
+from optac.report.tables import Row, column, grouped, markdown_table, quartiles
 from optac.studies.rank.cells import CAP, LEARNERS, SEEDS
 
 FLOOR = 4.6
@@ -29,7 +29,6 @@ PARTS = {
     "d": "## Against d: random problems of one's own, S = 60, |A| = 4, H = 5\n",
     "A": "## Against |A|: observed-lock horizon=4 observations=10\n",
     "alpha": "## The choice of α, on instances of no table\n",
-    "ablation": "## What each part does\n",
 }
 
 
@@ -63,13 +62,12 @@ def part_table(rows: Sequence[Row], part: str) -> str:
     for learner, there in grouped(rows, "learner").items():
         by_place = grouped(there, "at")
         found = [by_place.get(place, []) for place in places]
-        counted = [_cell(runs, "last") for runs in found]
-        lines.append([learner, *counted])
-        hits = [_cell(runs, "first") for runs in found]
-        if hits != counted:
+        for_good, hits = (
+            [counted(runs, which, SEEDS[part]) for runs in found] for which in ("last", "first")
+        )
+        lines.append([learner, *for_good])
+        if hits != for_good:
             lines.append([f"{learner}: first hit", *hits])
-        if part == "ablation":
-            lines.append([f"{learner}: mixture", *(_cell(runs, "mixture") for runs in found)])
     if part == "S":
         lines.append(["floor of a learner without features", *(f"{floor(place):,.0f}" for place in places)])
     heads = [
@@ -107,14 +105,6 @@ def _ratio(runs: Mapping[Any, Sequence[Row]], ours: str, place: int, others: Seq
 def floor(states: int) -> float:
     """The fewest episodes of the lock in which every live latent is met 4.6 m times at every step: two are live."""
     return 2 * FLOOR * states / 3
-
-
-def _cell(runs: Sequence[Row], which: str) -> str:
-    if not runs:
-        return "—"
-    episodes = episodes_to(runs, which)
-    few = len(runs) < SEEDS.get(runs[0]["part"], 1) and inf not in episodes
-    return cell(episodes, limit=runs[0]["cap"]) + (f" (n = {len(runs)})" if few else "")
 
 
 def _figure(rows: Sequence[Row], path: Path) -> None:
