@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from scripts import count_lines
 
 SOURCE = '''"""A docstring."""
