@@ -2,7 +2,7 @@
 
 import difflib
 import signal
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -61,6 +61,18 @@ def require_extra(extra: str, who_needs: str, *packages: str) -> None:
 def installing(extra: str) -> str:
     """The command that adds an extra, however optac itself was installed."""
     return f"pip install 'optac[{extra}]'"
+
+
+def require_known(kind: str, given: Iterable[str], known: Collection[str]) -> None:
+    """`unknown_name` for the first given name that is not known."""
+    for name in given:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+
+
+def cannot_write(place: object, error: OSError, what: str = "folder") -> InvalidInput:
+    """The error for a place that was named by --out and cannot be written."""
+    return InvalidInput(f"cannot write to {place}: {error.strerror or error}; give another {what} with --out")
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str], meant: str | None = None) -> InvalidInput:

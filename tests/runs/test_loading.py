@@ -13,7 +13,7 @@ from optac.agents.training import checkpoints
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, OptacError
-from optac.runs.json_files import read_tree, write_tree
+from optac.runs.snapshots import as_npz, of_npz
 from optac.runs.solving import KEPT_CLASSES, SolveConfig, prepared_solve, run_solve
 from optac.runs.training import evaluate, train
 
@@ -88,21 +88,21 @@ def test_a_solve_written_twice_has_the_same_bytes_and_a_damaged_one_says_so(tmp_
 
 
 def test_a_file_of_a_result_makes_no_class_but_ours_and_unpickles_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "a.npz"
-    write_tree(
-        file, {"mine": Path.cwd, "kept": (1, [np.arange(3), np.arange(3)], np.float64(0.5))}, KEPT_CLASSES
-    )
-    back = read_tree(file, KEPT_CLASSES)
+    tree = {"mine": Path.cwd, "kept": (1, [np.arange(3), np.arange(3)], np.float64(0.5))}
+    back = of_npz(as_npz(tree, KEPT_CLASSES))
     assert same(back["kept"], (1, [np.arange(3), np.arange(3)], 0.5))
     with pytest.raises(InvalidInput, match="not in the run's files"):
         back["mine"]()
-    structure = json.dumps({"class": "Popen", "fields": {"args": "true"}})
-    np.savez(file, structure=np.array(structure))
+    config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, iterations=1)
+    run_solve(prepared_solve(config), tmp_path / "run")
+    file = tmp_path / "run" / "result.npz"
+    outline = json.dumps(["object", "subprocess:Popen", {"args": "true"}]).encode()
+    np.savez(file, outline=np.frombuffer(outline, dtype=np.uint8))
     with pytest.raises(OptacError, match="damaged"):
-        read_tree(file, KEPT_CLASSES)
-    np.savez(file, structure=np.array([object()]), allow_pickle=True)
+        optac.load(tmp_path / "run")
+    np.savez(file, outline=np.array([object()]), allow_pickle=True)
     with pytest.raises(OptacError, match="damaged"):
-        read_tree(file, KEPT_CLASSES)
+        optac.load(tmp_path / "run")
 
 
 @pytest.mark.parametrize(("agent", "kind"), [("sac", optac.SAC), ("crffsac-bonus", optac.CRFFSAC)])

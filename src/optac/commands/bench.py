@@ -5,7 +5,7 @@ import json
 from importlib import import_module
 
 from optac.commands.subcommand import add_everywhere, into, is_quiet, print_json
-from optac.errors import unknown_name
+from optac.errors import require_known
 from optac.studies.bench import BENCHES
 
 
@@ -20,9 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure the benches one after the other."""
-    for name in arguments.benches:
-        if name not in BENCHES:
-            raise unknown_name("bench", name, BENCHES)
+    require_known("bench", arguments.benches, BENCHES)
     results = {}
     for name in arguments.benches or BENCHES:
         bench = import_module(f"optac.studies.bench.{name}")

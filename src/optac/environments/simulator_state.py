@@ -17,15 +17,9 @@ import numpy as np
 from gymnasium.spaces import Space
 from gymnasium.wrappers.utils import RunningMeanStd
 
+from optac.environments import mujoco_state
 from optac.environments.constants import described, is_constant
 from optac.environments.layers import attributes_of, layers_of
-from optac.environments.mujoco_state import (
-    is_mujoco_data,
-    is_mujoco_model,
-    model_sha256,
-    read_physics,
-    write_physics,
-)
 from optac.errors import InvalidInput
 
 Generator = np.random.Generator
@@ -106,7 +100,7 @@ def unsaved_part(env: gymnasium.Env[Any, Any]) -> str | None:
 def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
     """A hash of each MuJoCo model that `env` holds; `save_state` leaves models out, as stepping changes none."""
     held = (value for layer in layers_of(env) for value in vars(layer).values())
-    return [model_sha256(value) for value in held if is_mujoco_model(value)]
+    return [mujoco_state.model_sha256(value) for value in held if mujoco_state.is_mujoco_model(value)]
 
 
 def _class_name(layer: gymnasium.Env[Any, Any]) -> str:
@@ -172,8 +166,8 @@ def _encode_kind(value: Any, written: _Written) -> Any:
         return {"space": None if value._np_random is None else _encode(value.np_random, written)}
     if isinstance(value, RunningMeanStd):
         return {"running": _encode(vars(value), written)}
-    if is_mujoco_data(value):
-        return {"mujoco": _encode(read_physics(value), written)}
+    if mujoco_state.is_mujoco_data(value):
+        return {"mujoco": _encode(mujoco_state.read_physics(value), written)}
     raise UnsavableState(
         f"is a {type(value).__module__}.{type(value).__qualname__}, which cannot be written down"
     )
@@ -181,7 +175,7 @@ def _encode_kind(value: Any, written: _Written) -> Any:
 
 def _encode_item(value: Any, written: _Written) -> Any:
     """The same of what is in a container, which is made anew: none of what is only put into the one that is there."""
-    if isinstance(value, (Space, RunningMeanStd)) or is_mujoco_data(value):
+    if isinstance(value, (Space, RunningMeanStd)) or mujoco_state.is_mujoco_data(value):
         raise UnsavableState(f"holds a {type(value).__qualname__}, which cannot be written down there")
     return _encode(value, written)
 
@@ -244,7 +238,7 @@ def _decode_kind(kind: str, value: dict[str, Any], present: Any, restored: _Rest
             vars(present).update(_decode(content, None, restored))
             return present
         case "mujoco":
-            write_physics(present, _decode(content, None, restored))
+            mujoco_state.write_physics(present, _decode(content, None, restored))
             return present
     raise InvalidInput(
         f"a saved environment state holds a value of unknown kind {kind!r}; it was not written by optac."

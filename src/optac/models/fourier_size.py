@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import ceil, gamma, log, pi, sqrt
 from typing import Literal
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, require_known
 from optac.models.fourier import ConditionalFourierFeatures, ball_volume
 from optac.settings import read
 
@@ -90,8 +90,7 @@ def propose_fourier_size(
     density_bound = read("density_bound", density_bound, float, above=0)
     points = read("points", points, float, above=0)
     delta = read("delta", delta, float, above=0, below=1)
-    if bound not in BOUNDS:
-        raise unknown_name("bound", str(bound), BOUNDS)
+    require_known("bound", [str(bound)], BOUNDS)
     if smoothness <= state_dim:
         raise InvalidInput(
             f"smoothness={smoothness} is too small; (A2) needs m > D = {state_dim}, else the truncation error W^(D-m) "

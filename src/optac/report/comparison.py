@@ -59,15 +59,7 @@ class ComparisonTables:
     columns: list[str]
     lines: list[list[str]]
     ladders: list[list[str]]
-    ladder_columns: ClassVar[list[str]] = [
-        "algorithm",
-        "rung",
-        "episodes",
-        "gap",
-        "SL",
-        "seconds",
-        "within ε",
-    ]
+    ladder_columns: ClassVar = ["algorithm", "rung", "episodes", "gap", "SL", "seconds", "within ε"]
 
 
 def comparison_tables(rows: Sequence[Row], epsilon: float, episodes: int) -> ComparisonTables:

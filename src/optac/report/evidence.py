@@ -55,12 +55,9 @@ def gather(folders: Sequence[Path]) -> Evidence:
 
 def _found(folder: Path, notes: list[str]) -> list[Path]:
     """The run folders at or below a folder the user named; there must be one."""
-    if not folder.exists():
-        raise InvalidInput(
-            f"{folder} does not exist; give the folder of a run, of a sweep or of several runs"
-        )
     if not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; give the folder of a run, of a sweep or of several runs")
+        what = "is a file" if folder.exists() else "does not exist"
+        raise InvalidInput(f"{folder} {what}; give the folder of a run, of a sweep or of several runs")
     try:
         empty = not os.listdir(folder)
     except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from re import sub
 from textwrap import shorten
 
-from optac.errors import InvalidInput
+from optac.errors import cannot_write
 from optac.figures import COLOURS, figure
 from optac.report.colours import looks
 from optac.report.groups import short_name
@@ -53,9 +53,7 @@ def write_report(
         _replace(path, text)
         files = [*_tables(report, beside), *_figures(report, beside)]
     except OSError as error:
-        raise InvalidInput(
-            f"cannot write {path}: {error.strerror or error}; give another file with --out"
-        ) from error
+        raise cannot_write(path, error, "file") from error
     return Written(path, len(text.encode()), tuple(files), report.evidence.notes)
 
 

@@ -13,6 +13,7 @@ from string import Template
 
 from optac import __version__
 from optac.errors import InvalidInput
+from optac.report import page_sections, tuning_section
 from optac.report.chart import answers
 from optac.report.colours import Look, looks
 from optac.report.commands_section import Commands
@@ -21,17 +22,7 @@ from optac.report.groups import Group, group_runs
 from optac.report.latents import latents_section
 from optac.report.markup import Markup, element, joined, without_folders
 from optac.report.numbers import seeds
-from optac.report.page_sections import (
-    Shared,
-    agents_section,
-    aggregate_table,
-    bill_section,
-    curves_section,
-    provenance_section,
-    results_section,
-    shared_tasks,
-    version_sets,
-)
+from optac.report.page_sections import Shared, curves_section, shared_tasks, version_sets
 from optac.report.panels import Panel, curve_panels, gap_panels, profile_panel
 from optac.report.provable_groups import ProvableGroup, group_provable
 from optac.report.raw_rows import raw_rows
@@ -39,13 +30,6 @@ from optac.report.reading import reading_section
 from optac.report.recorded_runs import TrainingRun
 from optac.report.reference import UNTOLD, Reference, Section
 from optac.report.statistics import SEEDS_NEEDED
-from optac.report.tuning_section import (
-    RecordedTuning,
-    history_panels,
-    recorded_tunings,
-    trial_runs,
-    tuning_section,
-)
 
 LARGEST_PLAIN_CSV = 1_000_000
 
@@ -70,7 +54,7 @@ class Report:
     curves: tuple[Panel, ...]
     profile: tuple[Panel, ...]
     gaps: tuple[Panel, ...]
-    tunings: tuple[RecordedTuning, ...]
+    tunings: tuple[tuning_section.RecordedTuning, ...]
     trials: Mapping[str, tuple[TrainingRun, ...]]
     """the runs of the searches' trials, which stand in no other section"""
     histories: tuple[Panel, ...]
@@ -88,9 +72,9 @@ def read_report(
     """Everything in the folders, ready to be shown."""
     evidence = gather(folders)
     notes = list(evidence.notes)
-    tunings = tuple(recorded_tunings(folders, notes))
+    tunings = tuple(tuning_section.recorded_tunings(folders, notes))
     evidence = replace(evidence, notes=tuple(notes))
-    trials = trial_runs(tunings, evidence.training)
+    trials = tuning_section.trial_runs(tunings, evidence.training)
     tried = {run.path for runs in trials.values() for run in runs}
     groups = group_runs([run for run in evidence.training if run.path not in tried], reference)
     provable = group_provable(evidence.provable)
@@ -108,7 +92,7 @@ def read_report(
         tuple(gap_panels(provable)),
         tunings,
         trials,
-        tuple(history_panels(tunings)),
+        tuple(tuning_section.history_panels(tunings)),
         shlex.join(["optac", "report", *map(str, folders), "--out", str(out)]),
     )
 
@@ -159,7 +143,7 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         figures = curves_section(report.curves, 0, styles, "environments")
         shown.append(("curves", "Learning curves", joined(about, figures)))
     if report.groups:
-        shown.append(("results", "Every result", results_section(report.groups, commands)))
+        shown.append(("results", "Every result", page_sections.results_section(report.groups, commands)))
     if len(report.groups) > 1:
         shown.append(("agents", "Agent against agent", _agents(report, styles)))
     if report.provable:
@@ -171,16 +155,18 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
         )
         first = len(report.curves) + len(report.profile)
         figures = curves_section(report.gaps, first, styles, "problems") if report.gaps else Markup("")
-        bills = bill_section(report.provable, commands)
+        bills = page_sections.bill_section(report.provable, commands)
         shown.append(("oracles", "Oracle bills", joined(about, bills, figures)))
     if report.tunings:
         first = len(report.panels) - len(report.histories)
-        tuned = tuning_section(report.tunings, report.trials, report.histories, first, styles, commands)
+        tuned = tuning_section.tuning_section(
+            report.tunings, report.trials, report.histories, first, styles, commands
+        )
         shown.append(("tuning", "Tuning", tuned))
     decoded = [run for run in report.evidence.provable if run.confusion]
     if decoded:
         shown.append(("latents", "Learnt latents beside the true ones", latents_section(decoded)))
-    made_by = provenance_section(report.groups, report.trials, report.provable)
+    made_by = page_sections.provenance_section(report.groups, report.trials, report.provable)
     words = reading_section(
         trainings=bool(report.groups), solves=bool(report.provable), searches=bool(report.tunings)
     )
@@ -196,14 +182,14 @@ def _sections(report: Report) -> list[tuple[str, str, Markup]]:
 def _agents(report: Report, styles: Mapping[str, Look]) -> Markup:
     if report.shared.groups:
         profile = curves_section(report.profile, len(report.curves), styles, "figures")
-        over_tasks = joined(aggregate_table(report.shared, report.reference), profile)
+        over_tasks = joined(page_sections.aggregate_table(report.shared, report.reference), profile)
     else:
         over_tasks = element(
             "p",
             "No figure over several tasks yet: it needs at least two agents with "
             f"{SEEDS_NEEDED} complete seeds or more each, for the same steps, on a task with reference scores.",
         )
-    return joined(agents_section(report.groups), over_tasks)
+    return joined(page_sections.agents_section(report.groups), over_tasks)
 
 
 def _lead(report: Report) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, RunFailed, cannot_write
 from optac.plain_files import append_plain, is_folder, is_there, opened, read_plain
 from optac.provenance import all_versions, made_by
 from optac.runs.json_files import Row, parsed_row, plain, read_json_object, write_json
@@ -70,9 +70,7 @@ class RunFolder:
                 f"another process has just begun a run in {folder.path}; give another folder with --out"
             ) from None
         except OSError as error:
-            raise InvalidInput(
-                f"cannot write to {folder.path}: {error.strerror or error}; give another folder with --out"
-            ) from error
+            raise cannot_write(folder.path, error) from error
         return folder
 
     @classmethod

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from optac import registry
 from optac.errors import InvalidInput, RunFailed
-from optac.plain_files import is_there
+from optac.plain_files import is_there, read_plain
 from optac.runs.command_lines import solve_command
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import Row, read_json_object, read_tree
+from optac.runs.json_files import Row, read_json_object
 from optac.runs.kinds import SOLVE, kind_of
+from optac.runs.snapshots import FOREIGN, NotPacked, of_npz
 
 if TYPE_CHECKING:
     from optac.algorithms import Result
@@ -42,18 +43,21 @@ def read_result(path: Path | str, *, trust: bool = False) -> "Result":
     from optac.algorithms import Result
     from optac.algorithms.protocol import load_algorithm
     from optac.mdp import MixturePolicy
-    from optac.runs.solving import KEPT_CLASSES, RESULT
+    from optac.runs.solving import RESULT
 
     folder = RunFolder.open(path)
     config = SOLVE.config_of(folder)
     if not folder.is_finished or not is_there(folder.path / RESULT):
         what = f"has no {RESULT}" if folder.is_finished else "is not finished"
         raise InvalidInput(f"{folder.path} {what}; run it (again): {solve_command(config)}")
-    kept = read_tree(folder.path / RESULT, KEPT_CLASSES)
+    try:
+        kept = dict(of_npz(read_plain(folder.path / RESULT)))
+    except (*FOREIGN, NotPacked) as error:
+        raise RunFailed(f"{folder.path / RESULT} is damaged: {error}; solve again") from error
     with registry.named_by(folder.config_path, trust=trust):
         algorithm = load_algorithm(config["algorithm"])
     try:
-        members, mixed = kept.pop("members"), kept.pop("mixed")
+        members, mixed = list(kept.pop("members")), kept.pop("mixed")
         return Result(
             **kept,
             policy=MixturePolicy(members, size=mixed, policy=_policy_like(kept["last_policy"])),

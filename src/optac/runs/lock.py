@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, RunFailed, cannot_write
 from optac.plain_files import open_plain
 
 _SECONDS_TO_LOCK: Final = 0.5
@@ -34,9 +34,7 @@ class Lock:
         try:
             self._file = open_plain(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise InvalidInput(
-                f"cannot write to {run}: {error.strerror or error}; give another folder with --out"
-            ) from error
+            raise cannot_write(run, error) from error
         try:
             if not _locked_within(patience, self._file):
                 owner = os.pread(self._file, 200, 0).decode(errors="replace").strip()

@@ -1,34 +1,31 @@
-"""A solve at work as plain bytes, and back: arrays, numbers, texts, lists, generators' states and our own objects.
+"""A solve, at work or ended, as plain bytes, and back: arrays, numbers, texts, lists, generators and our own objects.
 
-No pickle: an object is the name of its class and its attributes. Only classes of the four rooms that a learner's state
-is made of are taken, and none of their code runs, so that a file from a stranger can spoil a result and nothing else.
-What is met twice is written once, and is one thing again when it comes back.
+No pickle, but one .npz: an object is the name of its class and its attributes. Only classes of the four rooms that a
+learner's state is made of are taken, and none of their code runs, so that a file from a stranger can spoil a result and
+nothing else. What is met twice is written once, and is one thing again when it comes back.
 """
 
 import hashlib
 import io
 import json
-from dataclasses import fields, is_dataclass
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from optac.errors import RunFailed
+from optac.errors import InvalidInput, RunFailed
 
-ROOMS = ("optac.algorithms.", "optac.mdp.", "optac.models.", "optac.oracles.")
+ROOMS = ("optac.algorithms.", "optac.mdp.", "optac.models.", "optac.oracles.", __name__)
 DIGEST = hashlib.sha256().digest_size
-_FOREIGN = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    LookupError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
+FOREIGN = (
+    *(ArithmeticError, AttributeError, EOFError, ImportError, LookupError, OSError, RecursionError),
+    *(TypeError, ValueError, zipfile.BadZipFile, zlib.error),
 )
+"""what reading somebody else's bytes, or damaged ones, may raise"""
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -36,15 +33,34 @@ class NotPacked(RunFailed):
     """Something that is none of these, such as an object of a user's own class."""
 
 
+@dataclass(frozen=True)
+class NotKept:
+    """Stands for what no file holds: an object of a class that is not ours."""
+
+    name: str
+
+    def __call__(self, *given: Any) -> Any:
+        raise InvalidInput(f"{self.name} is not in the run's files: it is no array and no class of optac's")
+
+
 def packed(tree: Any) -> bytes:
     """The tree as bytes, a digest first."""
-    packer = _Packer()
+    data = as_npz(tree)
+    return hashlib.sha256(data).digest() + data
+
+
+def as_npz(tree: Any, kept: tuple[type, ...] | None = None) -> bytes:
+    """The tree as an .npz; with `kept` packed small, an object being of the first of these classes that it extends.
+
+    One that extends none is then NotKept.
+    """
+    packer = _Packer(kept)
     outline = json.dumps(packer.outline(tree)).encode()
     content = io.BytesIO()
     arrays = {f"a{i}": array for i, array in enumerate(packer.arrays)}
-    np.savez(content, allow_pickle=False, outline=np.frombuffer(outline, dtype=np.uint8), **arrays)
-    data = content.getvalue()
-    return hashlib.sha256(data).digest() + data
+    save: Callable[..., None] = np.savez if kept is None else np.savez_compressed
+    save(content, allow_pickle=False, outline=np.frombuffer(outline, dtype=np.uint8), **arrays)
+    return content.getvalue()
 
 
 def unpacked(data: bytes) -> Any:
@@ -52,16 +68,22 @@ def unpacked(data: bytes) -> Any:
     if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
         return None
     try:
-        with np.load(io.BytesIO(data[DIGEST:]), allow_pickle=False) as file:
-            return _Unpacker(file).tree(json.loads(file["outline"].tobytes()))
-    except (*_FOREIGN, NotPacked):
+        return of_npz(data[DIGEST:])
+    except (*FOREIGN, NotPacked):
         return None
+
+
+def of_npz(data: bytes) -> Any:
+    """What `as_npz` wrote; one of FOREIGN or NotPacked where it did not."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        return _Unpacker(file).tree(json.loads(file["outline"].tobytes()))
 
 
 class _Packer:
     """Outlines are JSON; a list [kind, …] stands for all that JSON has not."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: tuple[type, ...] | None) -> None:
+        self._kept = kept
         self.arrays: list[np.ndarray] = []
         self._met: dict[int, tuple[int, Any]] = {}
 
@@ -99,12 +121,18 @@ class _Packer:
 
     def _object(self, node: Any) -> Any:
         kind = type(node)
+        if self._kept is not None:
+            # One of a kind of its own is kept as what it extends: a model as the factors it is.
+            own = next((one for one in kind.__mro__ if one in self._kept), None)
+            if own is None:
+                node = NotKept(getattr(node, "__qualname__", kind.__qualname__))
+            kind = own or NotKept
         if not kind.__module__.startswith(ROOMS):
             raise NotPacked(f"an object of {kind.__module__}.{kind.__qualname__}")
         where = f"{kind.__module__}:{kind.__qualname__}"
         if isinstance(node, tuple):
             return ["named", where, [self.outline(one) for one in node]]
-        names = [one.name for one in fields(node)] if is_dataclass(node) else list(vars(node))
+        names = [one.name for one in fields(kind)] if is_dataclass(kind) else list(vars(node))
         return ["object", where, {name: self.outline(getattr(node, name)) for name in names}]
 
 

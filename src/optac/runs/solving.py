@@ -21,9 +21,10 @@ from optac.models.rich.decoders import Decoders, StepDecoder
 from optac.oracles import Bill
 from optac.plain_files import write_plain
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import Classes, Row, read_json_object, write_json, write_tree
+from optac.runs.json_files import Row, read_json_object, write_json
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
+from optac.runs.snapshots import as_npz
 from optac.runs.solve_snapshots import FolderSnapshots
 from optac.settings import canonical, run_id
 
@@ -59,19 +60,10 @@ KEPT: Final = (
     "learnt",
 )
 """what of a result is kept there; the rest is in the other files"""
-KEPT_CLASSES: Final[Classes] = {
-    Bill: None,
-    DecodedPolicy: None,
-    Decoders: None,
-    Grid: ("dim", "cells", "low", "high"),
-    GridPolicy: None,
-    Learnt: None,
-    LowRankModel: None,
-    PlanInModel: None,
-    PlanOnData: None,
-    StepDecoder: None,
-    TabularPolicy: None,
-}
+KEPT_CLASSES: Final = (
+    *(Bill, DecodedPolicy, Decoders, Grid, GridPolicy, Learnt, LowRankModel, PlanInModel, PlanOnData),
+    *(StepDecoder, TabularPolicy),
+)
 
 
 @dataclass(frozen=True)
@@ -212,7 +204,7 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         folder.check()
         summary = {**result.summary(), "settings": asdict(result.settings), **_latents(run.problem, result)}
         write_json(folder.path / "result.json", recorded(summary))
-        write_tree(folder.path / RESULT, _kept(result), KEPT_CLASSES)
+        write_plain(folder.path / RESULT, as_npz(_kept(result), KEPT_CLASSES))
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **result.last_policy.arrays())
         write_plain(folder.path / "policy.npz", content.getvalue())
@@ -222,8 +214,10 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
 
 def _kept(result: Result) -> Row:
     """All of a result that is not in the folder's other files; what a clock said is no part of it."""
+    members = list(result.policy.members)
+    tables = np.stack(members) if members and isinstance(members[0], np.ndarray) else members
     kept: Row = {name: getattr(result, name) for name in KEPT}
-    return {**kept, "members": list(result.policy.members), "mixed": len(result.policy)}
+    return {**kept, "members": tables, "mixed": len(result.policy)}
 
 
 def _latents(problem: Problem, result: Result) -> Row:

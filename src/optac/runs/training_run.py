@@ -123,25 +123,20 @@ def result_of(
     folder: RunFolder,
     config: Mapping[str, Any],
     learner: Learner,
-    evaluation: tuple[float | None, float | None, int] | None = None,
     *,
     speed: float | None = None,
     exact: bool = True,
 ) -> TrainingResult:
-    """The result of a run, with this evaluation (mean, standard deviation, episodes) or the last one in its rows."""
-    if evaluation is None:
-        last = next((row for row in reversed(folder.rows()) if "eval/mean_reward" in row), None) or {}
-        episodes = config["settings"]["eval_episodes"] if last else 0
-        evaluation = last.get("eval/mean_reward"), last.get("eval/std_reward"), episodes
-    mean, std, episodes = evaluation
+    """The result of a run, with the last evaluation in its rows."""
+    last = next((row for row in reversed(folder.rows()) if "eval/mean_reward" in row), None) or {}
     return TrainingResult(
         agent=config["agent"],
         environment=config["environment"],
         seed=config["seed"],
         steps=learner.step,
-        mean_reward=mean,
-        std_reward=std,
-        episodes=episodes,
+        mean_reward=last.get("eval/mean_reward"),
+        std_reward=last.get("eval/std_reward"),
+        episodes=config["settings"]["eval_episodes"] if last else 0,
         parameters_sha256=snapshot.parameters_sha256(learner),
         steps_per_second=speed,
         exact=exact,

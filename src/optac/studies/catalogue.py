@@ -4,7 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import optac.studies
-from optac.errors import unknown_name
+from optac.errors import require_known
 from optac.studies.study import Study, TrainingStudy
 
 
@@ -20,6 +20,5 @@ def studies() -> dict[str, Study | TrainingStudy]:
 def study_named(name: str) -> Study | TrainingStudy:
     """The study of a name."""
     found = studies()
-    if name not in found:
-        raise unknown_name("study", name, found)
+    require_known("study", [name], found)
     return found[name]

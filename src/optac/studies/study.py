@@ -75,6 +75,14 @@ class Study:
         return report
 
 
+def drawn(draw: Callable[[Any, Path], None], rows: Any, file: Path, words: str) -> list[str]:
+    """The line of a report that shows the figure of these rows, which is drawn then; none where there are no rows."""
+    if not rows:
+        return []
+    draw(rows, file)
+    return [f"![{words}]({file.name})\n"]
+
+
 @dataclass(frozen=True)
 class TrainingStudy:
     """A study made of training runs: a sweep whose finished runs are published, and a page about them.

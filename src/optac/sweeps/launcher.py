@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from optac.errors import InvalidInput, OptacError, RunFailed
+from optac.errors import InvalidInput, OptacError, RunFailed, cannot_write
 from optac.plain_files import NotPlain, is_folder
 from optac.provenance import all_versions
 from optac.registry import paths
@@ -55,9 +55,7 @@ def lay_out(sweep: Sweep, path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(
-            f"cannot write to {path}: {error.strerror or error}; give another folder with --out"
-        ) from error
+        raise cannot_write(path, error) from error
     with contextlib.ExitStack() as held:
         held.callback(Lock(path, SECONDS_TO_LAY_OUT).release)
         _write_sweep_file(sweep, path)
@@ -192,10 +190,7 @@ class _Launcher:
         self.running[run.id] = run
         try:
             self.executor.start(task)
-        except (
-            OSError,
-            NotPlain,
-        ) as error:  # no process, no memory, no room or no file for its standard error
+        except (OSError, NotPlain) as error:  # no process, no memory, no room for its standard error
             self._take(Outcome(task, "died", f"it could not be started: {error}"))
 
     def _take(self, outcome: Outcome) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, require_known, unknown_name
 from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
@@ -70,14 +70,9 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Sweep:
     """The sweep that a TOML file's content describes; the folders that its `path` names are relative to `beside`."""
-    for part in given:
-        if part not in ("sweep", "settings"):
-            raise unknown_name("part of a sweep", part, ("sweep", "settings"))
+    require_known("part of a sweep", given, ("sweep", "settings"))
     axes, settings = table_of(given, "sweep"), table_of(given, "settings")
-    allowed = (*_ALWAYS, *_TRAINING, *_SOLVING)
-    for key in axes:
-        if key not in allowed:
-            raise unknown_name("key of [sweep]", key, allowed)
+    require_known("key of [sweep]", axes, (*_ALWAYS, *_TRAINING, *_SOLVING))
     if not axes.keys() - {*_ALWAYS}:
         raise InvalidInput(
             "[sweep] names nothing to run; give agents with environments, or algorithms with problems"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, require_known
 from optac.registry import add_paths
 from optac.runs.training_config import training_config
 from optac.settings import read
@@ -58,13 +58,9 @@ def read_tuning(file: Path) -> Tuning:
 
 def tuning_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Tuning:
     """The search that a TOML file's content describes; every value it may try is tried as a setting first."""
-    for part in given:
-        if part not in PARTS:
-            raise unknown_name("part of a tuning", part, PARTS)
+    require_known("part of a tuning", given, PARTS)
     keys, search, settings = (table_of(given, part) for part in PARTS)
-    for key in keys:
-        if key not in KEYS:
-            raise unknown_name("key of [tune]", key, KEYS)
+    require_known("key of [tune]", keys, KEYS)
     for key in ("agent", "environment", "steps", "trials"):
         if key not in keys:
             raise InvalidInput(f"{key} is missing from [tune]; see docs/tuning.md for an example")
@@ -101,9 +97,7 @@ def _searched(name: str, value: Any) -> Searched:
             f"{name} = {value!r} is no search; write [64, 128] for choices or {{low = 1, high = 9}} for a range, with "
             "log = true or step = 2 where wanted"
         )
-    for key in value:
-        if key not in BOUNDS:
-            raise unknown_name(f"part of {name}", key, BOUNDS)
+    require_known(f"part of {name}", value, BOUNDS)
     low, high = (read(f"{name}.{end}", value[end], float) for end in ("low", "high"))
     log, step = read(f"{name}.log", value.get("log", False), bool), value.get("step")
     if not low < high or (log and (low <= 0 or step is not None)):

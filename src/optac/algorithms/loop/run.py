@@ -11,28 +11,13 @@ from typing import Any, ParamSpec, Protocol, cast, runtime_checkable
 
 import numpy as np
 
+from optac.algorithms import protocol
+from optac.algorithms.loop import inputs
 from optac.algorithms.loop.accounts import Accounts, Row, Watch
 from optac.algorithms.loop.handle import EpisodesSpent, Handle
-from optac.algorithms.loop.inputs import (
-    CANDIDATES,
-    check_fit,
-    checked_distribution,
-    chosen_class,
-    resolved_settings,
-    rounds_of,
-    whole,
-)
+from optac.algorithms.loop.inputs import rounds_of, whole
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.rich_handle import RichHandle
-from optac.algorithms.protocol import (
-    Algorithm,
-    algorithm_name,
-    checked_round,
-    checked_state,
-    is_reward_free,
-    load_algorithm,
-    traits,
-)
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import RichClass
@@ -52,7 +37,7 @@ def prepare(
     preset: str = "practical",
     model_class: Any = None,
     rank: Any = None,
-    candidates: Any = CANDIDATES,
+    candidates: Any = inputs.CANDIDATES,
     rho: Any = None,
     keep_members: Any = True,
     progress: Callable[[Row], None] | None = None,
@@ -61,14 +46,14 @@ def prepare(
     """A run of `solve` with every argument checked and nothing played yet."""
     if not isinstance(problem, LowRankMDP | SmoothWalk | RichProblem):
         raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
-    part, name = load_algorithm(algorithm), algorithm_name(algorithm)
-    asks = traits(part)
-    check_fit(problem, name, asks)
+    part, name = protocol.load_algorithm(algorithm), protocol.algorithm_name(algorithm)
+    asks = protocol.traits(part)
+    inputs.check_fit(problem, name, asks)
     cap = None if episodes is None else whole("episodes", episodes)
     rounds = rounds_of(iterations, cap, part, asks, problem)
     seed = whole("seed", seed, least=0)
     learner_seed, environment_seed = np.random.SeedSequence(seed).spawn(2)
-    chosen, class_choices = chosen_class(
+    chosen, class_choices = inputs.chosen_class(
         problem,
         name,
         asks,
@@ -85,18 +70,15 @@ def prepare(
         handle = Handle(
             problem,
             chosen,
-            rho=checked_distribution(rho, problem),
+            rho=inputs.checked_distribution(rho, problem),
             rng=environment,
             episodes=cap,
             features=problem.phi if isinstance(problem, LowRankMDP) and asks.knows_features else None,
         )
-    constants, own_choices = resolved_settings(part, preset, handle.sizes(rounds), settings)
+    constants, own_choices = inputs.resolved_settings(part, preset, handle.sizes(rounds), settings)
     budget = {"episodes": cap, "iterations": rounds, "preset": preset}
-    usual = {
-        "episodes": None,
-        "iterations": rounds_of(None, cap, part, asks, problem),
-        "preset": "practical",
-    }
+    usual_rounds = rounds_of(None, cap, part, asks, problem)
+    usual = {"episodes": None, "iterations": usual_rounds, "preset": "practical"}
     return PreparedRun(
         problem,
         part,
@@ -130,7 +112,7 @@ class PreparedRun:
     """Call it once to run it."""
 
     problem: Problem
-    part: Algorithm
+    part: protocol.Algorithm
     algorithm: str
     seed: int
     rounds: int
@@ -154,11 +136,11 @@ class PreparedRun:
             self.problem,
             self.handle,
             rounds=self.rounds,
-            reward_free=is_reward_free(part),
+            reward_free=protocol.is_reward_free(part),
             keep_members=self.keep_members,
             watch=Watch(self.progress, until),
         )
-        state = checked_state(self.algorithm, part, part.init(self.settings, self.handle))
+        state = protocol.checked_state(self.algorithm, part, part.init(self.settings, self.handle))
         first, found = 0, None if snapshots is None else snapshots.found()
         if found is not None:
             first, state = found["iteration"], found["state"]
@@ -172,7 +154,7 @@ class PreparedRun:
             except EpisodesSpent:
                 break
             seconds = time.perf_counter() - started
-            next_state, info = checked_round(self.algorithm, part, answer)
+            next_state, info = protocol.checked_round(self.algorithm, part, answer)
             accounts.add(k, state, next_state, info, seconds)
             state = next_state
             if accounts.stopped or state.finished:
@@ -180,7 +162,7 @@ class PreparedRun:
             if snapshots is not None:
                 snapshots.offer(partial(self._snapshot, k + 1, state, accounts))
         identity = {"algorithm": self.algorithm, "seed": self.seed, "settings": self.settings}
-        if is_reward_free(part):
+        if protocol.is_reward_free(part):
             return accounts.planned_result(identity, state, part.learnt(self.settings, state))
         return accounts.result(identity, state)
 

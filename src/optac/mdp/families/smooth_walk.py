@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from optac.array_types import Pairs, Probabilities, Transitions
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, require_known
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.families.walk_simulator import WalkSimulator
 from optac.mdp.grid import Grid, GridPolicy
@@ -209,8 +209,7 @@ def smooth_walk(
         raise InvalidInput(
             f"dim={dim} is not valid; smooth-walk has dim 1 or 2, the ones its grid can resolve"
         )
-    if kernel not in KERNELS:
-        raise unknown_name("kernel of smooth-walk", kernel, KERNELS)
+    require_known("kernel of smooth-walk", [kernel], KERNELS)
     noise: Noise = (
         BumpNoise(dim, RADIUS, dim + 2) if kernel == "bump" else GaussianNoise(dim, RADIUS, DEVIATION)
     )
@@ -221,13 +220,7 @@ def smooth_walk(
         )
     require_memory(8 * horizon * CELLS[dim] ** dim * actions, "a policy", "horizon or actions")
     theta = draw_theta(np.random.default_rng([seed, dim]), horizon)
-    return SmoothWalk(
-        theta,
-        noise,
-        dim=dim,
-        actions=actions,
-        slip=misspecification / noise.peak,
-    )
+    return SmoothWalk(theta, noise, dim=dim, actions=actions, slip=misspecification / noise.peak)
 
 
 def draw_theta(rng: np.random.Generator, horizon: int) -> Float[np.ndarray, "horizon 2"]:

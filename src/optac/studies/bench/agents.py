@@ -221,30 +221,18 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 def show(measured: dict[str, Any]) -> None:
     """Print the results of `bench agents`."""
-    show_table(_title(measured), ["", "steps per second (median, least–most)"], _speeds(measured))
-    print()
-    show_table("Ratios within a round", ["", "median (least–most)", "aim"], _figures(measured))
-    for name in measured["missing"]:
-        print(f"{name} was left out: {installing('bench')} installs it")
-
-
-def _title(measured: dict[str, Any]) -> str:
     task = measured["task"]
-    return (
+    title = (
         f"{task['environment']}, batch {task['batch_size']}, two hidden layers of {task['width']}, one update per "
         f"step, one core, {measured['rounds']} rounds of {measured['steps']} steps, in turn"
     )
-
-
-def _speeds(measured: dict[str, Any]) -> list[list[str]]:
-    return [
-        [NAMES[name], spread([rate(answer) for answer in answers], digits=1)]
-        for name, answers in measured["answers"].items()
-    ]
-
-
-def _figures(measured: dict[str, Any]) -> list[list[str]]:
-    return [
+    speeds = [[NAMES[name], spread(list(map(rate, said)), 1)] for name, said in measured["answers"].items()]
+    show_table(title, ["", "steps per second (median, least–most)"], speeds)
+    print()
+    figures = [
         [name, spread(values, digits=2), f"≥ {AIMS[name]}" if name in AIMS else ""]
         for name, values in measured["ratios"].items()
     ]
+    show_table("Ratios within a round", ["", "median (least–most)", "aim"], figures)
+    for name in measured["missing"]:
+        print(f"{name} was left out: {installing('bench')} installs it")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from optac.errors import unknown_name
+from optac.errors import require_known
 from optac.studies.bench.agents import AGENTS, BATCH, WIDTH
 from optac.studies.bench.flops import matmul_flops, sgemm_flops_per_second
 
@@ -42,8 +42,7 @@ def _agent(name: str, environment: str, warm_up: int) -> Any:
     from optac.agents import Agent
     from optac.agents.record import record_of
 
-    if name not in AGENTS:
-        raise unknown_name("agent", name, AGENTS)
+    require_known("agent", [name], AGENTS)
     wanted = {
         "learning_starts": warm_up - UPDATES_BEFORE_TIMING,
         "batch_size": BATCH,

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,39 +32,24 @@ TARGET_GAP, MAX_EPISODES, SEEDS = 0.05, 50_000, (0, 1, 2, 3, 4)
 
 def measure(*, peer_python: str | None = None, quiet: bool = True) -> dict[str, Any]:
     """All of it; the peer only with an interpreter that has rlberry-scool."""
-
-    def say(text: str) -> None:
-        if not quiet:
-            print(text, file=sys.stderr, flush=True)
-
-    say("cost of an iteration as k grows …")
-    growth = iteration_growth()
-    say("memory as k grows …")
-    memory = memory_growth()
-    say("seconds to open a lock …")
-    race = lock_race(peer_python)
-    return {
-        "bench": "theory",
-        **provenance("optac bench theory"),
-        "iteration": growth,
-        "memory": memory,
-        "lock": race,
+    parts: dict[str, tuple[str, Callable[[], Any]]] = {
+        "iteration": ("cost of an iteration as k grows", iteration_growth),
+        "memory": ("memory as k grows", memory_growth),
+        "lock": ("seconds to open a lock", lambda: lock_race(peer_python)),
     }
+    measured = {"bench": "theory", **provenance("optac bench theory")}
+    for name, (said, part) in parts.items():
+        if not quiet:
+            print(f"{said} …", file=sys.stderr, flush=True)
+        measured[name] = part()
+    return measured
 
 
 def iteration_growth() -> dict[str, Any]:
     """Median seconds of the hundred iterations around 5,000 over those around 100, on one lock in one run."""
-    from optac.algorithms.loop.run import prepare
-    from optac.algorithms.opt_ac import init, step
-
     problem = optac.make_problem("combination-lock", **PEER_PROBLEM)
-    run = prepare(problem, "opt-ac", iterations=LATE + WINDOW)
-    state = init(run.settings, run.handle)
-    each = []
-    for _ in range(LATE + WINDOW):
-        started = time.perf_counter()
-        state, _ = step(run.settings, state, run.handle, run.rng)
-        each.append(time.perf_counter() - started)
+    steps = _timed_steps(problem, iterations=LATE + WINDOW)
+    each = [seconds for _, _, seconds in islice(steps, LATE + WINDOW)]
     early, late = (median(each[k - WINDOW : k + WINDOW]) for k in (EARLY, LATE))
     return {
         "problem": GROWTH_PROBLEM,
@@ -70,6 +57,19 @@ def iteration_growth() -> dict[str, Any]:
         "seconds_at_5000": late,
         "ratio": late / early,
     }
+
+
+def _timed_steps(problem: LowRankMDP, **how: Any) -> Iterator[tuple[Any, Any, float]]:
+    """Opt-AC's run, its state and the seconds of its step, step after step."""
+    from optac.algorithms.loop.run import prepare
+    from optac.algorithms.opt_ac import init, step
+
+    run = prepare(problem, "opt-ac", **how)
+    state = init(run.settings, run.handle)
+    while True:
+        started = time.perf_counter()
+        state, _ = step(run.settings, state, run.handle, run.rng)
+        yield run, state, time.perf_counter() - started
 
 
 def memory_growth() -> dict[str, Any]:
@@ -120,17 +120,11 @@ def lock_race(peer_python: str | None) -> dict[str, Any]:
 
 def _ours(problem: LowRankMDP, seed: int) -> dict[str, Any]:
     """Run on until the gap is small; the seconds are the learner's own, as the peer's are."""
-    from optac.algorithms.loop.run import prepare
-    from optac.algorithms.opt_ac import init, step
-
-    run = prepare(problem, "opt-ac", iterations=MAX_EPISODES // problem.horizon, seed=seed)
-    state = init(run.settings, run.handle)
-    seconds, gap = 0.0, problem.optimal_value
-    while gap > TARGET_GAP and run.handle.episodes_played < MAX_EPISODES:
-        started = time.perf_counter()
-        state, _ = step(run.settings, state, run.handle, run.rng)
-        seconds += time.perf_counter() - started
-        gap = problem.optimal_value - problem.value(state.policy)
+    seconds = 0.0
+    for run, state, took in _timed_steps(problem, iterations=MAX_EPISODES // problem.horizon, seed=seed):
+        seconds, gap = seconds + took, problem.optimal_value - problem.value(state.policy)
+        if gap <= TARGET_GAP or run.handle.episodes_played >= MAX_EPISODES:
+            break
     return {"episodes": run.handle.episodes_played, "seconds": seconds, "gap": gap}
 
 
@@ -157,37 +151,24 @@ def _peer(python: str, problem: LowRankMDP, seed: int) -> dict[str, Any]:
 def show(measured: dict[str, Any]) -> None:
     """Print the results of `bench theory`."""
     iteration, memory, lock = measured["iteration"], measured["memory"], measured["lock"]
-    show_table(
-        f"Opt-AC on {iteration['problem']}: what grows with k",
-        ["", "early (k = 100)", "later", "ratio"],
-        [
-            [
-                "milliseconds an iteration (k = 5000)",
-                f"{1e3 * iteration['seconds_at_100']:.3f}",
-                f"{1e3 * iteration['seconds_at_5000']:.3f}",
-                f"{iteration['ratio']:.2f}",
-            ],
-            [
-                "kilobytes held, members dropped (K = 1000, 3000)",
-                f"{memory['bytes_early'] / 1e3:.0f}",
-                f"{memory['bytes_late'] / 1e3:.0f}",
-                f"{memory['ratio']:.2f}",
-            ],
-        ],
-    )
-    learners = [name for name in ("opt-ac", "rlberry-scool UCBVI") if name in lock]
+    took = [f"{1e3 * iteration[f'seconds_at_{k}']:.3f}" for k in (EARLY, LATE)]
+    held = [f"{memory[f'bytes_{when}'] / 1e3:.0f}" for when in ("early", "late")]
+    rows = [
+        ["milliseconds an iteration (k = 5000)", *took, f"{iteration['ratio']:.2f}"],
+        ["kilobytes held, members dropped (K = 1000, 3000)", *held, f"{memory['ratio']:.2f}"],
+    ]
+    title = f"Opt-AC on {iteration['problem']}: what grows with k"
+    show_table(title, ["", "early (k = 100)", "later", "ratio"], rows)
     rows = []
-    for name in learners:
-        runs = lock[name]
+    for name, runs in lock.items():
+        if name not in ("opt-ac", "rlberry-scool UCBVI"):
+            continue
         episodes, seconds = (median(run[key] for run in runs) for key in ("episodes", "seconds"))
         worst = max(run["gap"] for run in runs)
         rows.append([name, f"{episodes:.0f}", f"{seconds:.3f}", f"{worst:.3f}"])
     print()
-    show_table(
-        f"{lock['problem']}: until the last policy's gap ≤ {lock['target_gap']}, median of {lock['seeds']} seeds",
-        ["", "episodes", "seconds", "largest gap at the end"],
-        rows,
-    )
+    until = f"until the last policy's gap ≤ {lock['target_gap']}, median of {lock['seeds']} seeds"
+    show_table(f"{lock['problem']}: {until}", ["", "episodes", "seconds", "largest gap at the end"], rows)
     if "seconds_ratio" in lock:
         print(
             f"UCBVI over Opt-AC: {lock['seconds_ratio']:.1f} times the seconds, "

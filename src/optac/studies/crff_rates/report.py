@@ -10,6 +10,7 @@ from jaxtyping import Float
 from optac.figures import COLOURS, figure
 from optac.report.statistics import log_slope, slope_text
 from optac.report.tables import Row, grouped, markdown_table
+from optac.studies.study import drawn
 
 FIRST_FITTED_RADIUS = 2.0
 NAMES = {
@@ -30,11 +31,8 @@ INTRODUCTION = (
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """The table of slopes, and rates.png/.svg."""
-    said = [INTRODUCTION, slope_table(rows)]
-    if rows:
-        rate_figure(rows, path / "rates.png")
-        said.append("![error against W, d and N](rates.png)\n")
-    return said
+    shown = drawn(rate_figure, rows, path / "rates.png", "error against W, d and N")
+    return [INTRODUCTION, slope_table(rows), *shown]
 
 
 def slope_table(rows: Sequence[Row]) -> str:

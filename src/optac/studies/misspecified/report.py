@@ -12,11 +12,13 @@ from optac.report.tables import Row, column, grouped, markdown_table
 from optac.studies.misspecified.cells import SHARE
 from optac.studies.misspecified.figure import misspecified_figure
 from optac.studies.misspecified.rows import by_epsilon, by_zeta, of_study, theorem_constant
+from optac.studies.study import drawn
 
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """One table per question, and misspecified.png/.svg."""
-    said = [
+    words = "gap against ζ, d̃ against d, episodes against 1/ε"
+    return [
         "## Θ holds the truth\n",
         realised_table(rows),
         "## The truth is ζ away from Θ\n",
@@ -25,11 +27,8 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
         dimension_table(rows),
         "## ζ tied to ε\n",
         tied_table(rows),
+        *drawn(misspecified_figure, rows, path / "misspecified.png", words),
     ]
-    if rows:
-        misspecified_figure(rows, path / "misspecified.png")
-        said.append("![gap against ζ, d̃ against d, episodes against 1/ε](misspecified.png)\n")
-    return said
 
 
 def realised_table(rows: Sequence[Row]) -> str:
@@ -48,19 +47,9 @@ def realised_table(rows: Sequence[Row]) -> str:
                 f"{np.median(column(runs, 'time/seconds')):.0f}",
             ]
         )
-    columns = [
-        "D",
-        "d",
-        "seeds",
-        "episodes",
-        "mixture's gap, median (worst)",
-        "last policy's gap, median (worst)",
-    ]
-    columns += [
-        f"mixtures within {SHARE:.0%}",
-        "episodes until then, median (worst)",
-        "learner's seconds, median",
-    ]
+    columns = ["D", "d", "seeds", "episodes", "mixture's gap, median (worst)"]
+    columns += ["last policy's gap, median (worst)", f"mixtures within {SHARE:.0%}"]
+    columns += ["episodes until then, median (worst)", "learner's seconds, median"]
     return f"{markdown_table(columns, lines)}\n{_feature_note(realised)}\n"
 
 

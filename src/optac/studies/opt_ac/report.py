@@ -10,24 +10,23 @@ import numpy as np
 from optac.figures import COLOURS, figure
 from optac.report.statistics import SEEDS_NEEDED, log_slope, mean_interval
 from optac.report.tables import Row, column, grouped, markdown_table
+from optac.studies.study import drawn
 
 FIRST_FITTED_FRACTION = 0.1
 
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """Three tables, and gap-against-k.png/.svg."""
-    said = [
+    solved = [row for row in rows if row["study"] == "solved"]
+    return [
         "## Solved\n",
         solved_table(rows),
         "## The mixture's gap against K\n",
         slope_table(rows),
         "## The certificate\n",
         certificate_table(rows),
+        *drawn(mixture_figure, solved, path / "gap-against-k.png", "gap against K"),
     ]
-    if any(row["study"] == "solved" for row in rows):
-        mixture_figure(rows, path / "gap-against-k.png")
-        said.append("![gap against K](gap-against-k.png)\n")
-    return said
 
 
 def solved_table(rows: Sequence[Row]) -> str:

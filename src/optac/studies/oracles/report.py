@@ -9,17 +9,19 @@ import numpy as np
 from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.statistics import log_slope
 from optac.report.tables import Row, column, grouped, markdown_table
+from optac.studies.study import drawn
 
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """Three tables, and oracles.png/.svg."""
     names = ("convexity", "covering", "growth")
     kinds = {name: [row for row in rows if row["kind"] == name] for name in names}
-    said = [_convexity(kinds["convexity"]), _covering(kinds["covering"]), _growth(kinds["growth"])]
-    if all(kinds.values()):
-        _figure(kinds, path / "oracles.png")
-        said.append("![The hierarchy of oracles](oracles.png)\n")
-    return said
+    return [
+        _convexity(kinds["convexity"]),
+        _covering(kinds["covering"]),
+        _growth(kinds["growth"]),
+        *drawn(_figure, all(kinds.values()) and kinds, path / "oracles.png", "The hierarchy of oracles"),
+    ]
 
 
 def _by(rows: Sequence[Row], *keys: str) -> dict[Any, list[Row]]:

@@ -13,6 +13,7 @@ from optac.report.tables import Row, grouped, markdown_table
 from optac.studies.scaling.cells import HARD_LADDER, HARD_POINTS
 
 SUCCESS = 0.75
+LOWER_BOUND = "N·ε²/(Hd|A|) on the lower-bound instance"
 LEGEND = {
     "last policy, or the one planned": ("o", COLOURS[0]),
     "mixture": ("o", COLOURS[1]),
@@ -65,7 +66,7 @@ def lower_bound_text(rows: Sequence[Row]) -> str:
     """What the table shows."""
     ladder = ", ".join(_share_text(c) for c in HARD_LADDER[:2])
     return (
-        "## N·ε²/(Hd|A|) on the lower-bound instance\n\n"
+        f"## {LOWER_BOUND}\n\n"
         f"The smallest rung of the ladder N = {ladder}, …, {HARD_LADDER[-1]:g} times Hd|A|/ε² from which on three in "
         f"four of {len({row['seed'] for row in rows})} random secrets are found: the policy after N episodes (the "
         "last, or the mixture) is within ε/2. In brackets the 95 % bootstrap interval over the secrets. Base: H = 2, "

@@ -9,8 +9,9 @@ from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.comparison import episodes_to
 from optac.report.statistics import log_slope, slope_text
 from optac.report.tables import Row, cell, column, grouped, markdown_table, quartiles
+from optac.studies.scaling import lower_bound
 from optac.studies.scaling.cells import BUDGET, EPSILON, LEARNERS, MIXTURE_EPISODES, SWEEPS
-from optac.studies.scaling.lower_bound import lower_bound_figure, lower_bound_table, lower_bound_text
+from optac.studies.study import drawn
 
 AXES = {
     "H": "horizon H (combination-lock, |A| = 3)",
@@ -31,24 +32,17 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
     """The tables, and slopes.png, mixture.png and lower-bound.png with their .svg."""
     kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in ("sweep", "mixture", "hard")}
     sweep, mixture, hard = kinds.values()
-    said = [
+    return [
         "## Log-log slopes of the episodes to ε: measured [95 % bootstrap interval] / the theorem's exponent\n",
         slope_table(sweep),
         _points(sweep),
         _mixture(mixture),
-        lower_bound_text(hard),
-        lower_bound_table(hard),
+        lower_bound.lower_bound_text(hard),
+        lower_bound.lower_bound_table(hard),
+        *drawn(_slope_figure, sweep, path / "slopes.png", "Episodes to ε against each factor"),
+        *drawn(_mixture_figure, mixture, path / "mixture.png", "The mixture's gap against K"),
+        *drawn(lower_bound.lower_bound_figure, hard, path / "lower-bound.png", lower_bound.LOWER_BOUND),
     ]
-    if sweep:
-        _slope_figure(sweep, path / "slopes.png")
-        said.append("![Episodes to ε against each factor](slopes.png)\n")
-    if mixture:
-        _mixture_figure(mixture, path / "mixture.png")
-        said.append("![The mixture's gap against K](mixture.png)\n")
-    if hard:
-        lower_bound_figure(hard, path / "lower-bound.png")
-        said.append("![N·ε²/(Hd|A|) on the lower-bound instance](lower-bound.png)\n")
-    return said
 
 
 def _select(rows: Sequence[Row], algorithm: str, factor: str) -> Points:

@@ -9,6 +9,7 @@ from optac.algorithms.loop.inputs import CANDIDATES
 from optac.figures import COLOURS, figure
 from optac.report.comparison import bills_to, episodes_to, reached, seconds_to
 from optac.report.tables import ORACLES, Row, bill_cells, cell, grouped, markdown_table, quartiles
+from optac.studies.study import drawn
 from optac.studies.table1.cells import EPSILON, PROBLEMS, VARIANTS, Variant
 
 # The paper's Table 1: highest oracle, whether its objective is convex and smooth, price of one such call, sample
@@ -53,10 +54,7 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
             _line(name, variant, by_variant.get(name, []), horizon) for name, variant in VARIANTS.items()
         ]
         said.append(f"## {problem}\n\n" + markdown_table(COLUMNS, lines))
-    if rows:
-        _figure(by_problem, path / "episodes.png")
-        said.append("![Episodes and SL calls to ε](episodes.png)\n")
-    return said
+    return said + drawn(_figure, rows and by_problem, path / "episodes.png", "Episodes and SL calls to ε")
 
 
 def _line(name: str, variant: Variant, runs: Sequence[Row], horizon: int) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from optac.errors import unknown_name
+from optac.errors import require_known
 from optac.settings import read
 from optac.studies.table2.paper import AGENTS
 
@@ -35,9 +35,7 @@ def sweep(
     from optac.sweeps.plan import Sweep, sweep_of
 
     chosen = list(STEPS) if environments is None else list(environments)
-    for environment in chosen:
-        if environment not in STEPS:
-            raise unknown_name("task of Table 2", environment, STEPS)
+    require_known("task of Table 2", chosen, STEPS)
     read("seeds", seeds, int, least=1)
     runs: list[SweptRun] = []
     for environment in chosen:
