@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from optac.studies.bench.flops import matmul_flops, sgemm_flops_per_second
+from optac.studies.bench.contender import matmul_flops, sgemm_flops_per_second
 
 A, B = jnp.ones((3, 5)), jnp.ones((5, 7))
 
