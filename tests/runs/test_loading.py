@@ -13,7 +13,7 @@ from optac.agents.training import checkpoints
 from optac.agents.training.store import ResumeWarning
 from optac.cli import main
 from optac.errors import InvalidInput, OptacError
-from optac.runs.snapshots import as_npz, of_npz
+from optac.runs.solve_snapshots import as_npz, of_npz
 from optac.runs.solving import KEPT_CLASSES, SolveConfig, prepared_solve, run_solve
 from optac.runs.training import evaluate, train
 

@@ -14,7 +14,7 @@ from optac.errors import RunFailed
 from optac.registry import ours
 from optac.runs import solve_snapshots
 from optac.runs.folder import RunFolder
-from optac.runs.snapshots import NotPacked, packed, unpacked
+from optac.runs.solve_snapshots import NotPacked, packed, unpacked
 from optac.runs.solving import SolveConfig, prepared_solve, resume, run_solve
 
 LOCK = SolveConfig("combination-lock", {"horizon": 3, "actions": 3}, episodes=150)

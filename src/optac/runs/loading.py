@@ -11,7 +11,7 @@ from optac.runs.command_lines import solve_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object
 from optac.runs.kinds import SOLVE, kind_of
-from optac.runs.snapshots import FOREIGN, NotPacked, of_npz
+from optac.runs.solve_snapshots import FOREIGN, NotPacked, of_npz
 
 if TYPE_CHECKING:
     from optac.algorithms import Result

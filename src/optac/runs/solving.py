@@ -24,8 +24,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object, write_json
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
-from optac.runs.snapshots import as_npz
-from optac.runs.solve_snapshots import FolderSnapshots
+from optac.runs.solve_snapshots import FolderSnapshots, as_npz
 from optac.settings import canonical, run_id
 
 ELSEWHERE: Mapping[str, str] = {

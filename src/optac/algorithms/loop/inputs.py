@@ -12,7 +12,7 @@ from optac import registry
 from optac.algorithms.loop.handle import Sizes
 from optac.algorithms.loop.rich_handle import episodes_a_round
 from optac.algorithms.protocol import Algorithm, Traits
-from optac.errors import InvalidInput, require_known
+from optac.errors import InvalidInput, unknown_name
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import FiniteClass, FourierChoice, RichClass, walk_among_decoys
 from optac.models.rich.decoder_class import RANK
@@ -92,7 +92,8 @@ def resolved_settings(
     algorithm: Algorithm, preset: str, sizes: Sizes, overrides: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """The algorithm's Settings for these sizes, and those of them that are not the preset's. None is negative."""
-    require_known("preset", [preset], algorithm.PRESETS)
+    if preset not in algorithm.PRESETS:
+        raise unknown_name("preset", preset, algorithm.PRESETS)
     usual = algorithm.PRESETS[preset](sizes)
     chosen = dataclasses.replace(
         usual, **read_fields(algorithm.Settings, overrides, least=0, also=COMMON_SETTINGS)
