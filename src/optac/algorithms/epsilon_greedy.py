@@ -11,6 +11,7 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
+from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.algorithms.ucbvi import values_by_frequencies
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
@@ -27,11 +28,6 @@ class Settings:
 def constant(sizes: Sizes) -> Settings:
     """ε = 0.1 throughout."""
     return Settings(epsilon=0.1)
-
-
-def default_iterations(horizon: int) -> int:
-    """Rounds where neither iterations nor episodes are given."""
-    return 500
 
 
 PRESETS = {"practical": constant, "theory": constant}

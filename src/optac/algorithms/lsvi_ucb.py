@@ -20,9 +20,10 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
+from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.algorithms.parts.elliptical import checked_ridge, elliptical_norms
 from optac.algorithms.protocol import Traits
-from optac.algorithms.ucbvi import still_to_come
+from optac.algorithms.ucbvi import Info, still_to_come
 from optac.array_types import Phi, QValues, Rewards
 from optac.errors import InvalidInput
 from optac.models.data import second_moments
@@ -55,21 +56,8 @@ def theory(sizes: Sizes) -> Settings:
     return Settings(beta=sizes.rank * sizes.horizon * sqrt(log(2 * sizes.rank * steps / 0.1)), lam=1.0)
 
 
-def default_iterations(horizon: int) -> int:
-    """Rounds where neither iterations nor episodes are given."""
-    return 500
-
-
 PRESETS = {"practical": practical, "theory": theory}
 TRAITS = Traits(knows_features=True)
-
-
-@dataclass(frozen=True)
-class Info:
-    """Numbers of a round for a row of the history."""
-
-    mean_bonus: float
-    optimistic_value: float
 
 
 def init(settings: Settings, handle: Handle) -> State:

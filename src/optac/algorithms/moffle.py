@@ -32,6 +32,7 @@ from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.learnt import Learnt, PlanOnData
 from optac.algorithms.parts.class_regression import fitted_q_iteration
 from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import default_iterations as default_iterations
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
 from optac.mdp.policies import uniform_policy
@@ -74,11 +75,6 @@ def theory(sizes: Sizes) -> Settings:
         beta=1.0 / (16 * sizes.rank),
         tolerance=sizes.rank**2 * log_features / max(settings.samples, 1),
     )
-
-
-def default_iterations(horizon: int) -> int:
-    """A round a step whose transitions enter a value."""
-    return max(1, horizon - 1)
 
 
 PRESETS = {"practical": practical, "theory": theory}

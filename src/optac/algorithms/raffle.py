@@ -27,6 +27,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.learnt import Learnt, learnt_model
 from optac.algorithms.loop.states import RollInState
+from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.algorithms.parts.elliptical import BonusSettings, elliptical_bonus
 from optac.algorithms.rep_ucb import practical_alpha
 from optac.oracles import maximum_likelihood, plan
@@ -71,11 +72,6 @@ def theory(sizes: Sizes) -> Settings:
         untried="uniform",
         optimistic_ties=False,
     )
-
-
-def default_iterations(horizon: int) -> int:
-    """Rounds where neither iterations nor episodes are given."""
-    return 500
 
 
 PRESETS = {"practical": practical, "theory": theory}

@@ -31,6 +31,7 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState as State
+from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.algorithms.parts.elliptical import (
     PRACTICAL_ALPHA,
     RICH_ALPHA,
@@ -92,11 +93,6 @@ def theory(sizes: Sizes) -> Settings:
         untried="uniform",
         optimistic_ties=False,
     )
-
-
-def default_iterations(horizon: int) -> int:
-    """Rounds where neither iterations nor episodes are given."""
-    return 500
 
 
 PRESETS = {"practical": practical, "theory": theory}

@@ -33,6 +33,7 @@ from jaxtyping import Float
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.parts.class_regression import class_regression
 from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import default_iterations as default_iterations
 from optac.algorithms.parts.layers import learnt as learnt
 from optac.algorithms.parts.policy_cover import play_cover, uniform_after
 from optac.algorithms.parts.robust_spanner import Spanner, robust_spanner
@@ -76,11 +77,6 @@ def theory(sizes: Sizes) -> Settings:
     settings = _shared(sizes)
     log_features = max(1.0, sizes.log_class_size / sizes.horizon)
     return replace(settings, nudge=0.01, tolerance=sizes.rank**2 * log_features / max(settings.samples, 1))
-
-
-def default_iterations(horizon: int) -> int:
-    """A round a step whose transitions enter a value."""
-    return max(1, horizon - 1)
 
 
 PRESETS = {"practical": practical, "theory": theory}

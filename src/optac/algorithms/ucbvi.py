@@ -20,6 +20,7 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
+from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.array_types import QValues, Rewards
 from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill
@@ -43,11 +44,6 @@ def theory(sizes: Sizes) -> Settings:
     """c = 7 log(5|S||A|T/δ) with T = K·H² steps and δ = 0.1."""
     steps = sizes.iterations * sizes.horizon**2
     return Settings(bonus_scale=7.0 * log(5 * sizes.states * sizes.actions * steps / 0.1))
-
-
-def default_iterations(horizon: int) -> int:
-    """Rounds where neither iterations nor episodes are given."""
-    return 500
 
 
 PRESETS = {"practical": practical, "theory": theory}

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any, SupportsInt
 import gymnasium
 import numpy as np
 
+from optac.array_types import Array
 from optac.errors import InvalidInput, InvalidProblem
+from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.low_rank import LowRankMDP
+from optac.mdp.rich_problem import RichProblem
 from optac.mdp.tabular import simplex_factors
 from optac.registry import imported
 from optac.settings import read
@@ -17,19 +20,38 @@ else:
     BaseEnv = gymnasium.Env
 
 
-class TabularEnv(BaseEnv):
+class ProblemEnv(BaseEnv):
     """A problem as a Gymnasium environment: terminated after step H, never truncated."""
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own attribute)
 
-    def __init__(self, problem: LowRankMDP, *, time: bool = True) -> None:
-        self.problem = problem
-        self.time = time
-        size = problem.horizon * problem.states if time else problem.states
-        self.observation_space = gymnasium.spaces.Discrete(size)
+    def __init__(self, problem: ExactProblem, observations: gymnasium.Space[Any]) -> None:
+        self.observation_space = observations
         self.action_space = gymnasium.spaces.Discrete(problem.actions)
+        self._horizon, self._actions, self._step = problem.horizon, problem.actions, 0
+
+    def _taken(self, action: SupportsInt) -> int:
+        """The action of the step that begins; refused where there is no such step or no such action."""
+        if self._step >= self._horizon:
+            raise InvalidInput("the episode is over after step H; call reset() before the next step")
+        if not self.action_space.contains(action):
+            raise InvalidInput(f"action {action!r} is not one of 0 … {self._actions - 1}")
+        return int(action)
+
+    @property
+    def _row(self) -> int:
+        """The step that an observation is of: after the last one there is no other, so it stays the last."""
+        return min(self._step, self._horizon - 1)
+
+
+class TabularEnv(ProblemEnv):
+    """States as observations, with the step where `time` says so."""
+
+    def __init__(self, problem: LowRankMDP, *, time: bool = True) -> None:
+        size = problem.horizon * problem.states if time else problem.states
+        super().__init__(problem, gymnasium.spaces.Discrete(size))
+        self.problem, self.time = problem, time
         self._state = 0
-        self._step = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -40,23 +62,44 @@ class TabularEnv(BaseEnv):
         return self._observation(), self._info()
 
     def step(self, action: SupportsInt) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        if self._step >= self.problem.horizon:
-            raise InvalidInput("the episode is over after step H; call reset() before the next step")
-        if not self.action_space.contains(action):
-            raise InvalidInput(f"action {action!r} is not one of 0 … {self.problem.actions - 1}")
-        here = self._step, self._state, int(action)
+        here = self._step, self._state, self._taken(action)
         reward = float(self.problem.rewards[here])
         self._state = int(self.np_random.choice(self.problem.states, p=self.problem.transitions[here]))
         self._step += 1
-        return self._observation(), reward, self._step == self.problem.horizon, False, self._info()
+        return self._observation(), reward, self._step == self._horizon, False, self._info()
 
     def _observation(self) -> int:
-        # After the last step there is no row H: the final observation repeats the last row's index.
-        row = min(self._step, self.problem.horizon - 1)
-        return row * self.problem.states + self._state if self.time else self._state
+        return self._row * self.problem.states + self._state if self.time else self._state
 
     def _info(self) -> dict[str, Any]:
         return {"state": self._state, "step": self._step}
+
+
+class RichEnv(ProblemEnv):
+    """Observations in R^D; the latent is not shown."""
+
+    def __init__(self, problem: RichProblem) -> None:
+        super().__init__(problem, gymnasium.spaces.Box(-np.inf, np.inf, (problem.dim,), np.float32))
+        self.problem = problem
+        self._latent = np.zeros(1, dtype=np.int64)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._step = 0
+        self._latent = self.problem.simulator.first(1, self.np_random)
+        return self._observation(), {"step": 0}
+
+    def step(self, action: SupportsInt) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        pair = self._latent, np.array([self._taken(action)])
+        self._latent, reward = self.problem.simulator.step(self._step, *pair, self.np_random)
+        self._step += 1
+        over = self._step == self._horizon
+        return self._observation(), float(reward[0]), over, False, {"step": self._step}
+
+    def _observation(self) -> Array:
+        return np.asarray(self.problem.emission.draw(self._row, self._latent, self.np_random)[0])
 
 
 def from_gymnasium(environment: str | BaseEnv, horizon: int | float, **options: Any) -> LowRankMDP:

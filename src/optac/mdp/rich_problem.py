@@ -21,7 +21,7 @@ from optac.mdp.policies import uniform_policy
 from optac.mdp.values import occupancies, policy_q_values, policy_values
 
 if TYPE_CHECKING:
-    from optac.mdp.rich_environment import RichEnv
+    from optac.mdp.gymnasium_conversion import RichEnv
 
 HELD_OUT = 200
 """emissions of every latent and step in the fixed sample"""
@@ -194,7 +194,7 @@ class RichProblem(ExactProblem):
 
     def as_gymnasium(self) -> "RichEnv":
         """The problem as a Gymnasium environment: observations in a Box, discrete actions."""
-        from optac.mdp.rich_environment import RichEnv
+        from optac.mdp.gymnasium_conversion import RichEnv
 
         return RichEnv(self)
 

@@ -71,6 +71,11 @@ class TableState(PlayingState):
         return cls(policy=uniform_policy(*shape), counts=TransitionCounts.empty(*shape))
 
 
+def default_iterations(horizon: int) -> int:
+    """Rounds of most algorithms where neither iterations nor episodes are given."""
+    return 500
+
+
 def no_counts(handle: Handle) -> Counts:
     """N_h(s,a,s') before the first episode, as a table; refused where it would not fit."""
     check_table(handle.horizon, handle.states, handle.actions)

@@ -70,6 +70,11 @@ class LayerState(AlgorithmState):
         return replace(self, layer=h + 1, finished=finished, counts=counts, features=features), chosen
 
 
+def default_iterations(horizon: int) -> int:
+    """A round a step whose transitions enter a value."""
+    return max(1, horizon - 1)
+
+
 def learnt(settings: Any, state: LayerState) -> Learnt:
     """Features, covers, and for any reward fitted Q-iteration on the covers' data, over the list Φ."""
     return Learnt(PlanOnData(state.candidates, state.counts), features=state.features, cover=state.cover)
