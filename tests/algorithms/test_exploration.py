@@ -43,9 +43,9 @@ def test_without_the_bonus_no_lock_opens_in_five_times_the_episodes(lock: str, s
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_without_the_bonus_the_lock_behind_ids_stays_shut(seed: int) -> None:
-    """Ten steps seen through thirty ids, their latents learnt: 700 episodes at the median of three seeds.
+    """Ten steps seen through thirty ids, their latents learnt: 640 episodes at the median of these seeds, 610 to 890.
 
-    Slow for the episodes without the bonus: a minute and a half of CPU for the five seeds.
+    Slow for the episodes without the bonus: a minute of CPU for the five seeds.
     """
     problem = optac.make_problem("observed-lock", horizon=10, actions=4, observations=10)
     assert episodes_until_solved(problem, 5 * 700, seed, alpha=0.0, **DECODER) is None
