@@ -9,7 +9,8 @@ import pytest
 from optac.mdp import make_problem
 from optac.studies.rank import STUDY
 from optac.studies.rank.cells import LEARNERS, OWN_PROBLEM, SEEDS, cells
-from optac.studies.rank.report import floor, part_table, ratio_table
+from optac.studies.rank.pictures import floor
+from optac.studies.rank.report import part_table, ratio_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,8 +62,14 @@ def test_the_floor_is_where_an_id_is_unseen_once_in_a_hundred() -> None:
 def test_report_is_written_from_a_part_of_the_rows(tmp_path: Path) -> None:
     rows = [row(name, states, 10 * states, 10 * states) for name in LEARNERS for states in (15, 60)]
     text = STUDY.write_report(rows, 300, tmp_path).read_text()
-    assert "**22 of 300 runs are in" in text and "against S" in text and "ablation" not in text
+    assert "**22 of 300 runs are in" in text and "against S" in text and "|A|" not in text
     assert (tmp_path / "episodes-against-states.svg").stat().st_size > 10_000
+    rows += [
+        row("ucbvi", at, None if at == 8 else 500, 500) | {"part": part} for part in "dA" for at in (2, 8)
+    ]
+    text = STUDY.write_report(rows, 300, tmp_path).read_text()
+    assert "(episodes-against-d-and-actions.png)" in text
+    assert (tmp_path / "episodes-against-d-and-actions.svg").stat().st_size > 10_000
 
 
 def test_own_problems_show_one_latent_a_state_and_pay_in_the_end() -> None:

@@ -1,19 +1,15 @@
-"""The tables and the figure of the study of rank, from its rows alone."""
+"""The tables of the study of rank, from its rows alone."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from optac.figures import COLOURS, figure, own_ticks, quartile_bars
 from optac.report.comparison import counted, episodes_to
 from optac.report.tables import Row, column, grouped, markdown_table, quartiles
-from optac.studies.rank.cells import CAP, LEARNERS, SEEDS
+from optac.studies.rank.cells import CAP, SEEDS
+from optac.studies.rank.pictures import against_rank_and_actions, against_states, floor
 
-FLOOR = 4.6
-"""visits of a latent, over the number of its ids, after which a given id is still unseen once in a hundred"""
 TABLES = ("opt-ac, table", "opt-ac, table, ties")
 RATIOS: Sequence[tuple[str, str, Sequence[str], int | None]] = (
     ("opt-ac, decoder", "ucbvi", ("ucbvi",), None),
@@ -33,7 +29,7 @@ PARTS = {
 
 
 def sections(rows: Sequence[Row], path: Path) -> list[str]:
-    """One table a part, and episodes-against-states.png/.svg."""
+    """One table a part, and the figures."""
     said = [
         f"Median [interquartile range] over seeds; (k/n): the other runs are censored at their cap, here {CAP:,}; "
         "(n = …) where fewer seeds are in than the study asks for elsewhere in the table.\n"
@@ -44,12 +40,16 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
             said += [title, part_table(there, part)]
     states = [row for row in rows if row["part"] == "S"]
     if states:
-        _figure(states, path / "episodes-against-states.png")
+        against_states(states, path / "episodes-against-states.png")
         said += [
             "## Ratios of medians, over the seeds that both have\n",
             ratio_table(states),
             "![Episodes until solved against S](episodes-against-states.png)\n",
         ]
+    ranks, actions = ([row for row in rows if row["part"] == part] for part in ("d", "A"))
+    if ranks and actions:
+        against_rank_and_actions(ranks, actions, path / "episodes-against-d-and-actions.png")
+        said.append("![Episodes until solved against d and |A|](episodes-against-d-and-actions.png)\n")
     return said
 
 
@@ -100,31 +100,3 @@ def _ratio(runs: Mapping[Any, Sequence[Row]], ours: str, place: int, others: Seq
     if mine == inf:
         return "not solved"
     return f"<{mine / CAP:.2f}" if min(theirs) == inf else f"{mine / min(theirs):.2f}"
-
-
-def floor(states: int) -> float:
-    """The fewest episodes of the lock in which every live latent is met 4.6 m times at every step: two are live."""
-    return 2 * FLOOR * states / 3
-
-
-def _figure(rows: Sequence[Row], path: Path) -> None:
-    """Episodes until solved for good against S, both axes logarithmic; censored medians are triangles at the cap."""
-    seeds = len({row["seed"] for row in rows})
-    title = f"observed-lock horizon=5 actions=4, rank 3: median and interquartile range, up to {seeds} seeds"
-    groups = grouped(rows, "learner")
-    with figure(path, size=(9, 5.2), title=title) as axis:
-        for i, name in enumerate(name for name in LEARNERS if name in groups):
-            points = dict(sorted(grouped(groups[name], "at").items()))
-            at = np.array(list(points))
-            bars = np.array([quartiles(episodes_to(runs, "last")) for runs in points.values()]).T
-            line: Any = {"color": COLOURS[i % len(COLOURS)], "linestyle": "-" if "opt-ac" in name else "--"}
-            quartile_bars(axis, at, np.minimum(bars, CAP), marker="o", markersize=4, label=name, **line)
-            censored = bars[1] == inf
-            axis.plot(at[censored], np.full(censored.sum(), CAP), "^", color=line["color"], markersize=8)
-        places = sorted(set(column(rows, "at")))
-        axis.plot(
-            places, [floor(place) for place in places], ":", color="0.3", label="floor without features"
-        )
-        axis.set(xscale="log", yscale="log", xlabel="states S = 3m", ylabel="episodes until solved for good")
-        own_ticks(axis, places)
-        axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
