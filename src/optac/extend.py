@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from optac.agents.parts.networks import towards as towards
     from optac.agents.parts.soft_actor_critic import SoftInfo as SoftInfo
     from optac.agents.parts.soft_actor_critic import SoftState as SoftState
-    from optac.agents.parts.soft_actor_critic import Transitions as Transitions
     from optac.agents.parts.soft_actor_critic import Views as Views
     from optac.agents.parts.soft_actor_critic import actor_step as actor_step
     from optac.agents.parts.soft_actor_critic import critic_step as critic_step
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from optac.agents.parts.soft_actor_critic import soft_state as soft_state
     from optac.agents.parts.soft_actor_critic import soft_update as soft_update
     from optac.agents.parts.statistics import Statistics as Statistics
+    from optac.agents.parts.transitions import Transitions as Transitions
     from optac.agents.record import AgentRecord as AgentRecord
     from optac.agents.record import Block as Block
     from optac.agents.settings import AgentSettings as AgentSettings

@@ -32,15 +32,10 @@ OBSERVATION_BOUND = 10.0
 """how far from its mean a standardised observation may be; what is beyond is clipped"""
 
 
-def _elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1)
-
-
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0)
-
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"elu": _elu, "relu": _relu}
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "elu": lambda x: np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1),
+    "relu": lambda x: np.maximum(x, 0),
+}
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from optac.agents import crffsac, sac
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.features import features, next_state_loss
 from optac.agents.parts.networks import adam_step
-from optac.agents.parts.soft_actor_critic import Transitions, critic_loss, soft_target
+from optac.agents.parts.soft_actor_critic import critic_loss, soft_target
 from optac.agents.parts.statistics import Statistics
+from optac.agents.parts.transitions import Transitions
 from optac.agents.record import record_of
 
 SMALL = {"width": 8, "batch_size": 16}

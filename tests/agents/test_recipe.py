@@ -17,8 +17,9 @@ from optac.agents.agent import Agent
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.features import features, next_state_loss, transition_model
 from optac.agents.parts.networks import mlp, standardised
-from optac.agents.parts.soft_actor_critic import Transitions, critic_loss, in_units_of, soft_target
+from optac.agents.parts.soft_actor_critic import critic_loss, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
+from optac.agents.parts.transitions import Transitions
 from optac.agents.record import Block, record_of
 from tests.agents.test_probes import QUICK, value
 
@@ -327,3 +328,30 @@ def test_one_huge_error_moves_the_critics_no_more_than_a_large_one_does() -> Non
         _, info = sac.update(settings, state, rows, STATISTICS)
         losses[huber] = float(info.critic_loss)
     assert losses[True] < 0.05 * losses[False]
+
+
+def test_features_learn_in_the_random_start_and_nothing_else_does() -> None:
+    early, late = (
+        made("crffsac", env="Pendulum-v1", learning_starts=600, early_features=chosen).learn(590)._learner
+        for chosen in (True, False)
+    )
+    unmoved = ("actor", "critic", "target_critic", "critic_optimiser", "updates", "key")
+    assert all(same(getattr(early.state, name), getattr(late.state, name)) for name in unmoved)
+    assert same(early.state.slow_phi, early.state.model.phi), (
+        "the critics begin on φ as it is, not on an old copy"
+    )
+    rows = early.replay.at(np.arange(590))
+    seen = early.statistics().standardised(jnp.asarray(rows.obs))
+    after = early.statistics().standardised(jnp.asarray(rows.next_obs))
+    batch = Transitions(seen, jnp.asarray(rows.action), jnp.asarray(rows.reward), after, jnp.zeros(590))
+    plain = Statistics(np.zeros(3), np.ones(3), np.ones(()))
+    learnt, untaught = (float(next_state_loss(one.state.model, batch, plain)) for one in (early, late))
+    assert learnt < 0.5 * untaught
+
+
+def test_a_run_cut_in_its_random_start_goes_on_to_the_same_features(tmp_path: Path) -> None:
+    whole = made("crffsac").learn(60)
+    first = made("crffsac").learn(10)
+    first.save(tmp_path / "half")
+    again = Agent.load(tmp_path / "half").learn(50)
+    assert same(whole._learner.state, again._learner.state)

@@ -7,7 +7,7 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
 is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
-the critics are SAC's own, each with a φ of its own beside (s, a) in its input: φ is all that the two agents differ by.
+the critics are SAC's own with a φ of its own beside (s, a) for each: φ is all that the two agents differ by.
 """
 
 import dataclasses
@@ -16,35 +16,37 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from optac.agents.parts.bonus import elliptical_bonus, inverse_root
 from optac.agents.parts.features import (
     FourierLayer,
     TransitionModel,
+    beside,
     features,
     fourier_layer,
     next_state_loss,
+    q_values,
+    several,
     side_by_side,
     transition_model,
 )
-from optac.agents.parts.networks import MLP, adam_step, each, ensemble, mlp, towards
+from optac.agents.parts.networks import MLP, adam_step, ensemble, mlp, towards
 from optac.agents.parts.soft_actor_critic import (
     Batch,
     Inputs,
     SoftState,
-    Transitions,
     Views,
     soft_parts,
     soft_state,
     soft_update,
 )
 from optac.agents.parts.statistics import Statistics
+from optac.agents.parts.transitions import Transitions, as_seen
 from optac.agents.record import AgentRecord, Block
 from optac.agents.settings import AgentSettings
 from optac.settings import setting
@@ -61,9 +63,10 @@ class Settings(AgentSettings):
             **AgentSettings.PRESETS["recipe"],
             "raw_input": True,
             "own_features": True,
-            "feature_width": 128,
+            "feature_width": 64,
             "feature_norm": True,
             "head_layers": 2,
+            "early_features": True,
             "bonus_copy": True,
             "bonus_unit": "size",
         },
@@ -71,9 +74,14 @@ class Settings(AgentSettings):
     }
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
-    feature_width: int = setting(256, "dimension of φ", least=1)
+    feature_width: int = setting(
+        256, "dimension of φ, below a hidden layer of `width` or twice as many", least=1
+    )
     own_features: bool = setting(False, "give every critic a φ of its own, with errors of its own")
     feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
+    early_features: bool = setting(
+        False, "let φ learn in the random start too, one step for each of its steps"
+    )
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
         0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
@@ -139,12 +147,9 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
         normalised=settings.head_layers * settings.layer_norm,
         key=key_critic,
     )
-    fresh = partial(transition_model, obs, act, w, d, normalised=settings.feature_norm)
     models = settings.critics if settings.own_features else 1
-    if settings.own_features:
-        model = eqx.filter_vmap(lambda key: fresh(key=key))(jax.random.split(key_model, models))
-    else:
-        model = fresh(key=key_model)
+    fresh = partial(transition_model, obs, act, min(w, 2 * d), d, normalised=settings.feature_norm)
+    model = (several(models, fresh) if settings.own_features else fresh)(key=key_model)
     return State(
         **vars(soft_state(settings, actor, critic, key=key)),
         model=model,
@@ -196,23 +201,43 @@ def update(
     return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
 
 
-def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
-    """The state with Λ rebuilt, where learning begins and where a multiple of `bonus_every` was passed.
-
-    From all of replay, or from a sample that stands for it; always of the same size, so that nothing compiles twice.
-    """
-    every, before = settings.bonus_every, block.before
-    if block.step // every == before // every and before != settings.learning_starts - 1:
+def before_updates(settings: Settings, state: State, block: Block) -> State:
+    """The state with φ fitted to the random start while it lasts, and with Λ rebuilt where it is due."""
+    if block.step >= settings.learning_starts:
+        return rebuild_when_due(settings, state, block) if settings.bonus else state
+    if not settings.early_features or len(block.replay) < settings.batch_size:
         return state
-    held, room = len(block.replay), settings.bonus_samples
-    slots = np.arange(held) if held <= room else block.generator.integers(0, held, room)
-    rows = block.replay.at(np.resize(slots, room))
+    shape = (settings.updates_per_dispatch, 1, settings.batch_size)
+    batches = Transitions(*map(jnp.asarray, block.replay.draw(shape, generator=block.generator)))
+    count = jnp.int32(block.step - block.before)
+    return learn_features_alone(settings.determining(), state, batches, block.statistics, count)
+
+
+@partial(jax.jit, static_argnums=0)
+def learn_features_alone(
+    settings: Settings, state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
+) -> State:
+    """The state after `count` steps of φ, which need no policy, reward or value; the copy is φ itself."""
+    batches, statistics = as_seen(settings, batches, statistics)
+
+    def body(i: Int[Array, ""], state: State) -> State:
+        batch = jax.tree.map(lambda x: x[i], batches)
+        model, optimiser, _ = _learn_features(settings, state, batch, statistics, next_state_loss)
+        return dataclasses.replace(state, model=model, slow_phi=model.phi, model_optimiser=optimiser)
+
+    return jax.lax.fori_loop(0, count, body, state)
+
+
+def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
+    """The state with Λ rebuilt, where learning begins and where a multiple of `bonus_every` was passed."""
+    every, starts = settings.bonus_every, settings.learning_starts
+    if block.step // every == block.before // every and block.before >= starts:
+        return state
+    rows, weight = block.replay.weighted(settings.bonus_samples, generator=block.generator)
     obs = np.asarray(block.statistics.standardised(jnp.asarray(rows.obs))) if settings.normalise else rows.obs
-    weight = np.full(room, held / len(slots), np.float32)
-    weight[len(slots) :] = 0.0
     if state.bonus_size is not None:
         # A reward that was never anything but 0 leaves the unit open.
-        size = float(np.abs(rows.reward[: len(slots)]).mean()) or 1.0
+        size = float(np.abs(rows.reward[weight > 0]).mean()) or 1.0
         state = dataclasses.replace(state, bonus_size=jnp.float32(size))
     return rebuild_covariance(settings, state, obs, rows.action, weight)
 
@@ -234,22 +259,11 @@ def rebuild_covariance(
 _compiled_features = jax.jit(features)
 
 
-def beside(phi: Inputs, obs: Batch, action: Batch) -> Inputs:
-    """[φ, s, a], for each critic where each has its φ."""
-    raw = jnp.concatenate([obs, action], axis=-1)
-    return jnp.concatenate([phi, jnp.broadcast_to(raw, (*phi.shape[:-1], raw.shape[-1]))], axis=-1)
-
-
-def q_values(critic: MLP, phi: Inputs, fourier: FourierLayer | None) -> Float[Array, "critic batch"]:
-    """Q_c(s, a) for each critic c, from φ(s, a), or from what stands beside it too."""
-    return each(critic, phi if fourier is None else fourier(phi))[..., 0]
-
-
 def _learn_features(
     settings: Settings, state: State, batches: Transitions, statistics: Statistics, loss_of: FeatureLoss
 ) -> tuple[TransitionModel, optax.OptState, Float[Array, ""]]:
     model, optimiser = state.model, state.model_optimiser
-    for i in range(settings.feature_steps):
+    for i in range(len(batches.reward)):
         batch = jax.tree.map(lambda x, i=i: x[i], batches)
         loss, gradient = jax.value_and_grad(loss_of)(model, batch, statistics)
         model, optimiser = adam_step(gradient, model, optimiser, learning_rate=settings.feature_learning_rate)
@@ -271,6 +285,7 @@ AGENT = AgentRecord(
     init=init,
     update=update,
     fixed={"bonus": False},
+    between_blocks=before_updates,
     batches=lambda settings: settings.feature_steps,
     trained=lambda state: {"φ": (state.model, state.model_optimiser), **soft_parts(state)},
 )
@@ -279,5 +294,4 @@ WITH_BONUS = dataclasses.replace(
     name="crffsac-bonus",
     summary="the same with the elliptical bonus in the critic's target",
     fixed={"bonus": True},
-    between_blocks=rebuild_when_due,
 )

@@ -21,7 +21,7 @@ from optac.errors import InvalidInput
 
 
 class Block(NamedTuple):
-    """The steps just taken, `before` … `step` − 1 of those past the random start, and what may be learnt from.
+    """The steps just taken, `before` … `step` − 1, of the random start too, and what may be learnt from.
 
     Replay's observations are as the environment gave them; `statistics.standardised` is what networks see of them
     where the settings say `normalise`.

@@ -13,8 +13,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from optac.agents.parts.networks import MLP, each, ensemble, mlp
 from optac.agents.parts.soft_actor_critic import SoftInfo as Info
 from optac.agents.parts.soft_actor_critic import SoftState as State
-from optac.agents.parts.soft_actor_critic import Transitions, Views, soft_state, soft_update
+from optac.agents.parts.soft_actor_critic import Views, soft_state, soft_update
 from optac.agents.parts.statistics import Statistics
+from optac.agents.parts.transitions import Transitions
 from optac.agents.record import AgentRecord
 from optac.agents.settings import AgentSettings as Settings
 

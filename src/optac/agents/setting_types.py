@@ -67,11 +67,13 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     """And those of cRFFSAC."""
 
     feature_width: int
-    """dimension of φ"""
+    """dimension of φ, below a hidden layer of `width` or twice as many"""
     own_features: bool
     """give every critic a φ of its own, with errors of its own"""
     feature_steps: int
     """steps of φ, each on a fresh batch, in one update"""
+    early_features: bool
+    """let φ learn in the random start too, one step for each of its steps"""
     feature_learning_rate: float
     """Adam's step size for φ and M"""
     feature_copy_rate: float

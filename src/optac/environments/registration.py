@@ -42,10 +42,7 @@ TASKS = {
 }
 
 # Gymnasium ids whose model file makes MuJoCo 4 warn and write MUJOCO_LOG.TXT into the working directory.
-_CLEAN_ENTRY_POINTS = {
-    "HalfCheetah-v4": "optac.environments.clean_cheetah:HalfCheetahV4",
-    "HalfCheetah-v5": "optac.environments.clean_cheetah:HalfCheetahV5",
-}
+_CLEAN = {"HalfCheetah-v4": "HalfCheetahV4", "HalfCheetah-v5": "HalfCheetahV5"}
 
 
 def register_tasks() -> None:
@@ -124,9 +121,8 @@ def _value(text: str) -> Any:
 
 
 def _clean(spec: EnvSpec) -> EnvSpec:
-    entry_point = _CLEAN_ENTRY_POINTS.get(spec.id)
-    if entry_point is None:
+    if spec.id not in _CLEAN:
         return spec
     clean = copy.deepcopy(spec)
-    clean.entry_point = entry_point
+    clean.entry_point = f"optac.environments.clean_cheetah:{_CLEAN[spec.id]}"
     return clean

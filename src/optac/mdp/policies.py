@@ -93,11 +93,6 @@ def uniform_policy(horizon: int, states: int, actions: int) -> Probabilities:
     return np.full((horizon, states, actions), 1.0 / actions)
 
 
-def deterministic_policy(choice: Int[np.ndarray, "horizon state"], actions: int) -> Probabilities:
-    """The table of the policy that plays choice[h, s]."""
-    return np.eye(actions)[choice]
-
-
 def policy_members(policy: PolicyLike, shape: tuple[int, int, int]) -> Iterator[Probabilities]:
     """The tables a policy consists of, each checked against the problem's (H, S, A)."""
     if isinstance(policy, MixturePolicy):
@@ -120,7 +115,7 @@ def checked_probabilities(table: np.ndarray, shape: tuple[int, int, int]) -> Pro
                 f"a deterministic policy here is an integer array of shape ({horizon}, {states}) with entries "
                 f"0 … {actions - 1}; got shape {table.shape}"
             )
-        return deterministic_policy(table, actions)
+        return np.eye(actions)[table]
     if table.shape != shape:
         raise InvalidInput(f"a policy here has shape {shape} (horizon, states, actions); got {table.shape}")
     table = table.astype(float)

@@ -264,11 +264,7 @@ def provenance_section(
 def version_sets(configs: Iterable[Row]) -> dict[str, str]:
     """A letter for each different set of versions and machine."""
     texts = dict.fromkeys(_versions(config) for config in configs)
-    return {_letter(i): text for i, text in enumerate(texts)}
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else f"A{place}"
+    return {chr(ord("A") + i) if i < 26 else f"A{i}": text for i, text in enumerate(texts)}
 
 
 def _versions(config: Row) -> str:

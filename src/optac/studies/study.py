@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 class Study:
     """A study of many small runs, each of which gives one row. Its folder is the package `module`."""
 
-    name: str
     title: str
     summary: str
     module: str
+
+    @property
+    def name(self) -> str:
+        """Its folder's, with dashes."""
+        return self.module.rpartition(".")[2].replace("_", "-")
 
     @property
     def results(self) -> Path:

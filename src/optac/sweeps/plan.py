@@ -84,7 +84,7 @@ def sweep_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Swee
                 f"{key} does not go with {kinds[0]}: a sweep is {', '.join(_TRAINING)} or {', '.join(_SOLVING)}"
             )
     if "path" in axes:
-        add_paths(beside / folder for folder in named_folders(axes))
+        add_paths(beside / folder for folder in names_of(axes, "path"))
     planned = _training_runs(axes, settings) if kinds is _TRAINING else _solving_runs(axes, settings)
     runs, seen = list[SweptRun](), set[str]()
     for run in planned:
@@ -102,7 +102,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     from optac.agents.training.environment_calls import made
     from optac.environments import check_environment
 
-    agents, environments = _names(axes, "agents"), _names(axes, "environments")
+    agents, environments = names_of(axes, "agents"), names_of(axes, "environments")
     seeds, steps = seeds_of(axes), _whole(axes, "steps")
     if steps is None:
         raise InvalidInput(
@@ -124,7 +124,7 @@ def _training_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
 def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     from optac.runs.solving import SolveConfig, prepared_solve, problem_of
 
-    algorithms, problems, seeds = _names(axes, "algorithms"), _names(axes, "problems"), seeds_of(axes)
+    algorithms, problems, seeds = names_of(axes, "algorithms"), names_of(axes, "problems"), seeds_of(axes)
     budget = {name: _whole(axes, name) for name in ("iterations", "episodes")}
     for algorithm in algorithms:
         find("algorithm", algorithm)
@@ -169,12 +169,8 @@ def table_of(given: Mapping[str, Any], name: str) -> Settings:
     return value
 
 
-def named_folders(axes: Settings) -> list[str]:
-    """The folders that `path` names."""
-    return _names(axes, "path")
-
-
-def _names(axes: Settings, key: str) -> list[str]:
+def names_of(axes: Settings, key: str) -> list[str]:
+    """The names that a key lists: at least one."""
     names = axes.get(key)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         given = "is missing from [sweep]" if names is None else f"= {names!r} is not valid"
@@ -187,9 +183,9 @@ def _names(axes: Settings, key: str) -> list[str]:
 def seeds_of(axes: Settings) -> list[int]:
     """The seeds that a file names: a list, or how many from 0."""
     seeds = axes.get("seeds", [0])
-    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > MOST_RUNS:
-        raise InvalidInput(f"seeds = {seeds} is more than the {MOST_RUNS:,} runs that a sweep may have")
-    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds > 0:
+    if type(seeds) is int and seeds > 0:
+        if seeds > MOST_RUNS:
+            raise InvalidInput(f"seeds = {seeds} is more than the {MOST_RUNS:,} runs that a sweep may have")
         return list(range(seeds))
     if not isinstance(seeds, list) or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise InvalidInput(

@@ -9,7 +9,7 @@ from optac.errors import InvalidInput, require_known
 from optac.registry import add_paths
 from optac.runs.training_config import training_config
 from optac.settings import read
-from optac.sweeps.plan import named_folders, read_toml, seeds_of, table_of
+from optac.sweeps.plan import names_of, read_toml, seeds_of, table_of
 
 PARTS: Final = ("tune", "search", "settings")
 KEYS: Final = ("agent", "environment", "steps", "trials", "together", "seeds", "seed", "prune", "path")
@@ -69,7 +69,7 @@ def tuning_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Tun
             "[search] names no setting; give one, as in learning_rate = {low = 1e-5, high = 1e-2}"
         )
     if "path" in keys:
-        add_paths(beside / folder for folder in named_folders(keys))
+        add_paths(beside / folder for folder in names_of(keys, "path"))
     for one in search.keys() & settings.keys():
         raise InvalidInput(f"{one} is both in [search] and in [settings]; say it once")
     tuning = Tuning(

@@ -4,14 +4,17 @@ Paper, section 7: φ is the last hidden layer of an MLP on (s, a), trained with 
 ‖M φ(s, a) − s'‖², the maximum-likelihood estimate of a Gaussian transition model.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from optac.agents.parts.networks import MLP, Linear, each, mlp
-from optac.agents.parts.soft_actor_critic import Transitions
+from optac.agents.parts.soft_actor_critic import Batch, Inputs
 from optac.agents.parts.statistics import Statistics
+from optac.agents.parts.transitions import Transitions
 
 
 class TransitionModel(eqx.Module):
@@ -41,6 +44,11 @@ def transition_model(
     return TransitionModel(phi, mlp([feature, obs], key=key_projection).layers[0])
 
 
+def several(count: int, fresh: Callable[..., TransitionModel]) -> Callable[..., TransitionModel]:
+    """`fresh`, but for `count` of them along a leading axis."""
+    return lambda *, key: eqx.filter_vmap(lambda key: fresh(key=key))(jax.random.split(key, count))
+
+
 def fourier_layer(feature: int, frequencies: int, bandwidth: float, *, key: PRNGKeyArray) -> FourierLayer:
     """W with independent N(0, bandwidth²/feature) entries and b uniform on the circle."""
     key_weight, key_phase = jax.random.split(key)
@@ -59,6 +67,17 @@ def features(
 def side_by_side(phi: Float[Array, "*each batch feature"]) -> Float[Array, "batch features"]:
     """The features of all critics as one row."""
     return phi if phi.ndim == 2 else jnp.concatenate(list(phi), axis=-1)
+
+
+def beside(phi: Inputs, obs: Batch, action: Batch) -> Inputs:
+    """[φ, s, a], for each critic where each has its φ."""
+    raw = jnp.concatenate([obs, action], axis=-1)
+    return jnp.concatenate([phi, jnp.broadcast_to(raw, (*phi.shape[:-1], raw.shape[-1]))], axis=-1)
+
+
+def q_values(critic: MLP, phi: Inputs, fourier: FourierLayer | None) -> Float[Array, "critic batch"]:
+    """Q_c(s, a) for each critic c, from φ(s, a), or from what stands beside it too."""
+    return each(critic, phi if fourier is None else fourier(phi))[..., 0]
 
 
 def next_state_loss(model: TransitionModel, batch: Transitions, statistics: Statistics) -> Float[Array, ""]:

@@ -64,6 +64,19 @@ class Replay:
         """Rows drawn uniformly with replacement."""
         return self.at(generator.integers(0, len(self), shape))
 
+    def weighted(
+        self, room: int, *, generator: np.random.Generator
+    ) -> tuple[Rows, Float[np.ndarray, " room"]]:
+        """All rows, or a sample that stands for them, and how many each stands for.
+
+        There are always `room` of them, those too many with weight 0: what is compiled for them is compiled once.
+        """
+        held = len(self)
+        slots = np.arange(held) if held <= room else generator.integers(0, held, room)
+        weight = np.full(room, held / len(slots), np.float32)
+        weight[len(slots) :] = 0.0
+        return self.at(np.resize(slots, room)), weight
+
     def oldest(self) -> int:
         """The number, counted over the whole run, of the oldest row still held."""
         return self.added - len(self)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.networks import MLP, adam_step, towards
 from optac.agents.parts.statistics import Statistics, value_bound
+from optac.agents.parts.transitions import Transitions
 from optac.agents.settings import AgentSettings
 
 HUBER = 5.0
@@ -36,16 +37,6 @@ class Views(NamedTuple):
     critic: Callable[[Batch, Batch], Inputs]
     head: Callable[[MLP, Inputs], Values]
     actor: Callable[[Batch], Batch] = lambda obs: obs
-
-
-class Transitions(NamedTuple):
-    """Rows of replay. Actions are in [−1, 1]; `terminated` is 1 where the MDP ended, 0 at a time limit."""
-
-    obs: Float[Array, "*batch obs"]
-    action: Float[Array, "*batch act"]
-    reward: Float[Array, "*batch"]
-    next_obs: Float[Array, "*batch obs"]
-    terminated: Float[Array, "*batch"]
 
 
 class SoftState(eqx.Module):

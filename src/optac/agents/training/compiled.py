@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PyTree
 
-from optac.agents.parts.soft_actor_critic import Transitions
 from optac.agents.parts.statistics import Statistics
+from optac.agents.parts.transitions import Transitions, as_seen
 from optac.agents.record import AgentRecord
 from optac.agents.settings import AgentSettings
 from optac.agents.training.compilation_cache import use_compilation_cache
@@ -60,21 +60,10 @@ def _several(
             state, info = update(state, batch, statistics, actor=turn)
         return state, info
 
-    def seen(batches: Transitions, statistics: Statistics) -> tuple[Transitions, Statistics]:
-        """What the networks see: as it is, or observations standardised, so that there is nothing left to do so."""
-        if not settings.normalise:
-            return batches, statistics
-        obs, next_obs = statistics.standardised(batches.obs), statistics.standardised(batches.next_obs)
-        mean, std = jnp.zeros_like(statistics.next_obs_mean), jnp.ones_like(statistics.next_obs_std)
-        return (
-            batches._replace(obs=obs, next_obs=next_obs),
-            statistics._replace(next_obs_mean=mean, next_obs_std=std),
-        )
-
     def updates(
         state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
     ) -> tuple[State, Any, dict[str, Bool[Array, ""]]]:
-        batches, statistics = seen(batches, statistics)
+        batches, statistics = as_seen(settings, batches, statistics)
         first = jax.tree.map(lambda x: x[0], batches)
         _, shapes = jax.eval_shape(round_, state, first, statistics)
         rooms = jax.tree.map(lambda s: jnp.zeros((len(batches.reward), *s.shape), s.dtype), shapes)

@@ -13,8 +13,8 @@ from gymnasium.spaces import Box
 from jaxtyping import Float
 
 from optac.agents.parts.replay import Replay
-from optac.agents.parts.soft_actor_critic import Transitions
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics
+from optac.agents.parts.transitions import Transitions
 from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
@@ -88,9 +88,7 @@ class Learner:
         self.next_obs_moments.add(rows.next_obs)
         self.reward_moments.add(rows.reward)
         self.returns.moments.add(np.array(discounted))
-        starts = self.chosen.settings.learning_starts
-        if end >= starts:
-            self._between_blocks(max(start, starts - 1))
+        self._between_blocks(start)
         rounds = self._rounds_by(end) - self._rounds_by(start)
         if rounds > 0:
             self._update(rounds)

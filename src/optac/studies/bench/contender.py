@@ -57,7 +57,7 @@ def _agent(name: str, environment: str, warm_up: int) -> Any:
 
 
 def _flops_per_update(learner: Any) -> int:
-    from optac.agents.parts.soft_actor_critic import Transitions
+    from optac.agents.parts.transitions import Transitions
 
     settings = learner.chosen.settings
     shape = (1, learner.chosen.record.batches(settings), settings.batch_size)

@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "crff-rates",
     "Errors of conditional Fourier features",
     "the error of conditional Fourier features against W, d and N, each term apart, then together",
     __name__,

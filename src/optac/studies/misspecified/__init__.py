@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "misspecified",
     "Opt-AC where the model is approximately low-rank",
     "Opt-AC on smooth-walk: the gap against ζ, the effective dimension, episodes to ε with ζ tied to it",
     __name__,

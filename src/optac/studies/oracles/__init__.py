@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "oracles",
     "The hierarchy of oracles, measured",
     "the hierarchy of oracles measured: PE convex, PP not, CP exponential, how errors grow",
     __name__,

@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "rich-lock",
     "Locks behind rich observations",
     "Opt-AC on rich-lock and rich-sea: episodes against the horizon, distractors, dimension and rank, references",
     __name__,

@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "scaling",
     "Scaling",
     "episodes to ε against d, H, |A| and 1/ε beside the theorems' exponents, and the lower-bound instance",
     __name__,

@@ -7,6 +7,7 @@ of states held, so that S is not the driver. The seed draws the instance and the
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from optac.errors import InvalidInput
@@ -48,33 +49,18 @@ HARD_LADDER = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 def cells() -> list[Cell]:
     """The seeds outermost: a part of the cells is a smaller study, not a torn one."""
-    return [one for seed in range(SEEDS) for one in _cells_of(seed)]
-
-
-def _cells_of(seed: int) -> list[Cell]:
-    sweeps = [
-        cell(
-            measure_point,
-            f"{factor}={value:g} {name} s{seed}",
-            factor=factor,
-            value=value,
-            algorithm=name,
-            seed=seed,
-        )
-        for factor, points in SWEEPS.items()
-        for value in points
-        for name in LEARNERS
-    ]
-    mixtures = [
-        cell(measure_mixture, f"mixture {name} s{seed}", algorithm=name, seed=seed)
-        for name in ("opt-ac", "rep-ucb")
-    ]
-    hard = [
-        cell(measure_hard, f"lower-bound {point} {name} s{seed}", point=point, algorithm=name, seed=seed)
-        for point in HARD_POINTS
-        for name in HARD_LEARNERS
-    ]
-    return [*sweeps, *mixtures, *hard]
+    values = [(factor, value) for factor, points in SWEEPS.items() for value in points]
+    listed: list[Cell] = []
+    for seed in range(SEEDS):
+        for (factor, value), name in product(values, LEARNERS):
+            about = {"factor": factor, "value": value, "algorithm": name, "seed": seed}
+            listed.append(cell(measure_point, f"{factor}={value:g} {name} s{seed}", **about))
+        for name in ("opt-ac", "rep-ucb"):
+            listed.append(cell(measure_mixture, f"mixture {name} s{seed}", algorithm=name, seed=seed))
+        for point, name in product(HARD_POINTS, HARD_LEARNERS):
+            about = {"point": point, "algorithm": name, "seed": seed}
+            listed.append(cell(measure_hard, f"lower-bound {point} {name} s{seed}", **about))
+    return listed
 
 
 def measure_point(factor: str, value: int | float, algorithm: str, seed: int) -> Row:

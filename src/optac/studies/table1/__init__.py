@@ -3,7 +3,6 @@
 from optac.studies.study import Study
 
 STUDY = Study(
-    "table1",
     "Table 1 with measured columns",
     "the paper's Table 1 with measured columns: oracle calls, episodes to ε, seconds",
     __name__,
