@@ -103,6 +103,7 @@ def resume(
                     f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
                 )
             if found.meta.get("step") == end:
+                on_notice("this run is finished, and left alone; --steps N takes it on to N steps in all")
                 with _learner(config, found) as learner:
                     return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
         with made(config["environment"]) as env:
