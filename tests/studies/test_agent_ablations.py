@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from optac.agents import crffsac
+from optac.agents.settings import AgentSettings
 from optac.cli import main
 from optac.runs.folder import RunFolder
 from optac.runs.publishing import publish
@@ -22,9 +23,8 @@ def test_every_ingredient_is_taken_out_of_one_agent_and_put_into_the_other() -> 
     for name, value in ((name, value) for changed in out for name, value in changed.items()):
         assert value != getattr(whole, name), f"{name} is not taken out"
     into = [run.config["changed"] for run in runs if run.config["settings"]["preset"] == "plain"]
-    assert {name: value for changed in into for name, value in changed.items()} == AgentSettings.PRESETS[
-        "recipe"
-    ]
+    added = {name: value for changed in into for name, value in changed.items()}
+    assert added == AgentSettings.PRESETS["recipe"]
     assert len(runs) == len(list(variants())) == len({run.id for run in runs})
     assert {run.config["environment"]: run.total for run in sweep().runs} == STEPS
 
