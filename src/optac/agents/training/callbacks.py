@@ -6,6 +6,7 @@ and as far as it goes, the run without them.
 """
 
 import math
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -158,7 +159,13 @@ class TensorBoard(Callback):
     def on_start(self, training: Training) -> None:
         # Events past the step from which a run is resumed, left by a kill, are dropped.
         folder = training.place(self.folder, "tensorboard")
-        self._writer = self._open(str(folder), purge_step=training.step + 1, flush_secs=10)
+        # Nobody knows the file's name beforehand: a link of that name would be written through.
+        self._writer = self._open(
+            str(folder),
+            purge_step=training.step + 1,
+            flush_secs=10,
+            filename_suffix=f".{secrets.token_hex(8)}",
+        )
 
     def on_row(self, training: Training, row: Row) -> None:
         for name, value in row.items():
