@@ -190,6 +190,11 @@ class RunFolder:
         written = read_plain(self.metrics_path)[:size] if is_there(self.metrics_path) else b""
         return {"size": len(written), "sha256": hashlib.sha256(written).hexdigest()}
 
+    def size_kept(self, keep: Callable[[Row], bool]) -> int:
+        """How many bytes of the metrics `cut` would keep."""
+        rows, ends = self._complete_rows()
+        return [0, *ends][_first_refused(rows, keep)]
+
     def cut(self, keep: Callable[[Row], bool]) -> int:
         """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
 
@@ -199,8 +204,8 @@ class RunFolder:
         if not is_there(self.metrics_path):
             return 0
         rows, ends = self._complete_rows()
-        kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
-        end = ends[kept - 1] if kept else 0
+        kept = _first_refused(rows, keep)
+        end = [0, *ends][kept]
         torn = self.has_torn_line
         with opened(self.metrics_path, os.O_RDWR) as descriptor:
             os.ftruncate(descriptor, end)
@@ -251,6 +256,10 @@ class RunFolder:
             rows.append(row)
             ends.append(position)
         return rows, ends
+
+
+def _first_refused(rows: list[Row], keep: Callable[[Row], bool]) -> int:
+    return next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
 
 
 def _is_left_by_a_kill(path: Path) -> bool:

@@ -7,6 +7,7 @@ and as far as it goes, the run without them.
 
 import math
 import secrets
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -85,7 +86,7 @@ class _Stopping(Callback):
 
     def on_start(self, training: Training) -> None:
         last = training.rows[-1] if training.rows else {}
-        if SCORE in last and last["time/total_timesteps"] == training.step:
+        if score_of(last) is not None and last.get("time/total_timesteps") == training.step:
             self.on_evaluation(training, last)
 
 
@@ -139,7 +140,14 @@ class StopBelow(_Stopping):
 
 def best_score(rows: Iterable[Row]) -> float:
     """The highest evaluation in some rows; −∞ where there is none."""
-    return max((row[SCORE] for row in rows if SCORE in row), default=-math.inf)
+    return max((score for row in rows if (score := score_of(row)) is not None), default=-math.inf)
+
+
+def score_of(row: Row) -> float | None:
+    """The evaluation of a row; None where it has none, or one that is no number, as in a file that was changed."""
+    score: Any = row.get(SCORE)
+    is_number = type(score) in (int, float) and abs(score) <= sys.float_info.max
+    return float(score) if is_number else None
 
 
 class TensorBoard(Callback):
