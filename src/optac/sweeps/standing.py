@@ -163,7 +163,7 @@ def _table(value: object) -> Row:
 
 
 def _standing(path: Path, planned: Row) -> RunStanding:
-    if path.is_symlink():
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise not_plain(path, "folder")
     if not (path / "config.json").exists():
         return RunStanding(path.name, "waiting", **_chosen(planned))
