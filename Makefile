@@ -69,8 +69,7 @@ test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a ve
 
 docs: $(STAMP)  ## the documentation site in build/site, strictly, with every example on it run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
-	$(BIN)/python -m mkdocs build
-	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs
+	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs  # test_site.py builds it
 	@echo 'build/site/index.html opens from the disk; for its search too: $(BIN)/python -m http.server --bind 127.0.0.1 -d build/site'
 
 wheel: $(STAMP)  ## build wheel and source archive into build/dist, and check what is in them

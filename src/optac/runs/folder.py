@@ -27,6 +27,9 @@ State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 FOLDERS: Final = ("checkpoints", "checkpoints/replay", "attempts", "tensorboard")
 """The folders that a run may have in its own."""
 
+PROBLEM_FILE: Final = "problem.npz"
+"""A problem that was given as an object, saved before config.json names it."""
+
 CIRCUMSTANCES: Final = ("commit", "versions", "path")
 """Keys of config.json that say how a run came about, not which run it is."""
 
@@ -263,5 +266,9 @@ def _first_refused(rows: list[Row], keep: Callable[[Row], bool]) -> int:
 
 
 def _is_left_by_a_kill(path: Path) -> bool:
-    """Whether this is what `create` leaves when it is killed before config.json has its name."""
-    return path.suffix == ".tmp" or (path.name == "checkpoints" and not any(path.iterdir()))
+    """Whether this is there before config.json has its name: what a killed `create` leaves, a comparison's problem."""
+    return (
+        path.suffix == ".tmp"
+        or path.name == PROBLEM_FILE
+        or (path.name == "checkpoints" and not any(path.iterdir()))
+    )
