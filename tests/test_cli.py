@@ -286,3 +286,11 @@ def test_several_settings_may_follow_one_option_and_a_name_after_them() -> None:
 def test_a_problem_is_required_and_its_parameters_are_not(capsys) -> None:
     assert run("solve") == 2
     assert capsys.readouterr().err.strip().endswith("the following arguments are required: PROBLEM")
+
+
+def test_a_problem_whose_rewards_were_mapped_is_shown_in_their_own_unit_too(capsys) -> None:
+    assert run("solve", "CliffWalking-v1", "horizon=15", "--algorithm", "lsvi-ucb", "--iterations", "1") == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "own rewards" in line]
+    assert " -13.0000, " in line  # thirteen steps along the cliff, each at −1
+    assert run("solve", "combination-lock", "horizon=2", "actions=2", "--iterations", "1") == 0
+    assert "own rewards" not in capsys.readouterr().out
