@@ -26,8 +26,8 @@ table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from th
 study-pages: $(STAMP)  ## write the studies' reports, and the tables of their pages and of the readme, from the rows under results
 	$(BIN)/python -m scripts.study_pages results
 
-agent-runs: $(STAMP)  ## write the pages and figures of results/agents and results/agent-ablations from their runs
-	$(BIN)/python -m scripts.agent_runs results/agents results/agent-ablations
+agent-runs: $(STAMP)  ## write the pages and figures of results/agents and results/plain-ablations from their runs
+	$(BIN)/python -m scripts.agent_runs results/agents results/plain-ablations
 
 random-returns: $(STAMP)  ## measure the return of random actions on the six tasks again
 	$(BIN)/python scripts/random_returns.py --episodes 100 --seed 0 --out results/environments/random_returns.json
@@ -69,8 +69,7 @@ test-base: $(STAMP)  ## build wheel and sdist; the wheel without extras, in a ve
 
 docs: $(STAMP)  ## the documentation site in build/site, strictly, with every example on it run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
-	$(BIN)/python -m mkdocs build
-	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs
+	$(BIN)/python -m pytest -m 'docs or not docs' tests/docs  # test_site.py builds it
 	@echo 'build/site/index.html opens from the disk; for its search too: $(BIN)/python -m http.server --bind 127.0.0.1 -d build/site'
 
 wheel: $(STAMP)  ## build wheel and source archive into build/dist, and check what is in them

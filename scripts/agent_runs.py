@@ -1,4 +1,4 @@
-"""Write results/agents/README.md and results/agent-ablations/README.md with their figures, from the runs there.
+"""Write results/agents/README.md and results/plain-ablations/README.md with their figures, from the runs there.
 
 `make agent-runs` does it. The ablations undo one choice of the default preset at a time; a default run counts as far as
 the ablated ones went.

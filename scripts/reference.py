@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from textwrap import fill
 from typing import Any
 
 from optac import registry
@@ -207,7 +208,11 @@ def _doc(value: Any) -> str:
 
 
 def _signature(name: str, value: Any) -> str:
-    return f"```python\n{_inline(name, value)}\n```"
+    """On several lines where it is long: a code block does not break its own."""
+    lines = fill(
+        _inline(name, value), 88, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )
+    return f"```python\n{lines}\n```"
 
 
 def _inline(name: str, value: Callable[..., Any]) -> str:
@@ -247,6 +252,10 @@ def _option(action: argparse.Action) -> str:
     return f"`{names} {value}`" if isinstance(value, str) else f"`{names}`"
 
 
+SETTING = re.compile(r"^ *(\w+)( \[[^\]]*\]: )", re.MULTILINE)
+"""A line of a docstring that lists settings: its name, its default, what it is."""
+
+
 def _text(text: str) -> str:
-    """A text for Markdown: what stands in angle brackets is no tag."""
-    return text.replace("<", "&lt;")
+    """A text for Markdown: what stands in angle brackets is no tag, and listed settings are a list."""
+    return SETTING.sub(r"- `\1`\2", text.replace("<", "&lt;"))

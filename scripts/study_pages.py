@@ -15,7 +15,8 @@ from optac.runs.folder import RunFolder
 from optac.studies import ablations, opt_ac, rank, rich_lock, scaling
 from optac.studies.ablations.report import ablation_table, times_table
 from optac.studies.opt_ac.report import certificate_table, opt_ac_runs, slope_table, solved_table
-from optac.studies.rank.report import PARTS, part_table, ratio_table
+from optac.studies.rank.pictures import floor
+from optac.studies.rank.report import PARTS, choice_table, part_table, ratio_table
 from optac.studies.rich_lock import report as rich
 from optac.studies.scaling import lower_bound
 from optac.studies.scaling import report as slopes
@@ -69,6 +70,7 @@ def write_pages(results: Path, root: Path) -> list[Path]:
         "docs/results/rank.md": {
             **{f"part-{part}": part_table(parts[part], part) for part in PARTS},
             "ratios": ratio_table(parts["S"]),
+            "choice": choice_table(parts["alpha"]),
         },
         "docs/results/ablations.md": {"parts": ablation_table(changed), "times": times_table(changed)},
         "docs/algorithms/opt-ac.md": {
@@ -106,6 +108,9 @@ def readme_rank(rows: Sequence[Row]) -> str:
         [said, *(_median(runs[name, place]) if (name, place) in runs else "" for place in places)]
         for name, said in CLASSES.items()
     ]
+    lines.append(
+        ["*the floor without features: every id seen*", *(f"{floor(place):,.0f}" for place in places)]
+    )
     return markdown_table(["", *(f"S = {place:,}" for place in places)], lines)
 
 

@@ -93,7 +93,6 @@ def test_solve_takes_a_toy_text_environment(capsys) -> None:
     [
         (["solv"], "unknown command 'solv'; known, nearest first: solve"),
         ([], "the following arguments are required: COMMAND"),
-        (["solve"], "the following arguments are required: PROBLEM"),
         (
             ["solve", "combination-lok"],
             "unknown problem 'combination-lok'; known, nearest first: combination-lock",
@@ -103,10 +102,12 @@ def test_solve_takes_a_toy_text_environment(capsys) -> None:
         (["solve", "combination-lock", "horizon=2", "horizon=3"], "horizon is given twice: 2 and 3"),
         (["solve", "combination-lock", "horizon=0"], "horizon=0 is too small"),
         (["solve", "combination-lock", "--algorithm", "optca"], "unknown algorithm 'optca'"),
+        (["solve", "combination-lock", "--algorithm", "optac"], "Did you mean opt-ac?"),
+        (["solve"], "the following arguments are required: PROBLEM"),
         (["solve", "combination-lock", "--iterations", "0"], "iterations=0 is not valid"),
         (
             ["solve", "combination-lock", "--iterations", "many"],
-            "argument --iterations: invalid int value: 'many'",
+            "argument --iterations: 'many' is not a whole number",
         ),
         (
             ["solve", "combination-lock", "--set", "alfa=1"],
@@ -280,3 +281,16 @@ def test_several_settings_may_follow_one_option_and_a_name_after_them() -> None:
     assert read("train X --set nonsense a=1").settings == ["nonsense", "a=1"], (
         "which says what is wrong with it"
     )
+
+
+def test_a_problem_is_required_and_its_parameters_are_not(capsys) -> None:
+    assert run("solve") == 2
+    assert capsys.readouterr().err.strip().endswith("the following arguments are required: PROBLEM")
+
+
+def test_a_problem_whose_rewards_were_mapped_is_shown_in_their_own_unit_too(capsys) -> None:
+    assert run("solve", "CliffWalking-v1", "horizon=15", "--algorithm", "lsvi-ucb", "--iterations", "1") == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "own rewards" in line]
+    assert " -13.0000, " in line  # thirteen steps along the cliff, each at −1
+    assert run("solve", "combination-lock", "horizon=2", "actions=2", "--iterations", "1") == 0
+    assert "own rewards" not in capsys.readouterr().out

@@ -53,8 +53,9 @@ def require_extra(extra: str, who_needs: str, *packages: str) -> None:
     """MissingExtra where one of these packages, which an extra of optac brings, is not installed."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
+        verb = "are" if len(missing) > 1 else "is"
         raise MissingExtra(
-            f"{who_needs} {' and '.join(missing)}, which is not installed; {installing(extra)}"
+            f"{who_needs} {' and '.join(missing)}, which {verb} not installed; {installing(extra)}"
         )
 
 

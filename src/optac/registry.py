@@ -208,6 +208,12 @@ def load(kind: Kind, name: str) -> Any:
     return find(kind, name).load()
 
 
+def nearest(kind: Kind, given: str) -> str:
+    """The end of an error about a module that is no such part: the known name that was perhaps meant."""
+    names = [name for name in entries(kind) if name.replace("-", "") == given.replace("_", "").lower()]
+    return f". Did you mean {names[0]}?" if names else ""
+
+
 def located(kind: Kind, location: str) -> Any:
     """The module `package.module`, or what is called `name` in it for `package.module:name`."""
     module_name, _, name = location.partition(":")

@@ -94,7 +94,8 @@ def wanted(kind: Any, within: Range | None = None) -> str:
     if typing.get_origin(first) is typing.Literal:
         words = f"one of {', '.join(map(str, typing.get_args(first)))}"
     else:
-        words = ", ".join(filter(None, [WANTED[first], str(within or "")]))
+        bounds = "" if first is bool else str(within or "")
+        words = ", ".join(filter(None, [WANTED[first], bounds]))
     return f"{words}, or none" if NoneType in kinds else words
 
 

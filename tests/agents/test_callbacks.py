@@ -162,6 +162,8 @@ def test_the_best_evaluations_policy_is_kept_and_deployed_beside_the_last(
     assert main(["eval", str(run), "--best", "--episodes", "2", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["steps"] == step and said["parameters_sha256"] is said["exact"] is None
+    assert main(["eval", str(run), "--best", "--episodes", "2"]) == 0
+    assert f"{step}, where its best evaluation was" in capsys.readouterr().out
     assert main(["export", str(run), str(tmp_path / "best.npz"), "--best", "--quiet"]) == 0
     assert np.array_equal(numpy_policy.load(tmp_path / "best.npz")(observations), kept(observations))
 

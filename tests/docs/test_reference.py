@@ -107,3 +107,12 @@ def headings(page: Path) -> set[str]:
     """The anchors that a forge gives the headings of a page."""
     found = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found}
+
+
+def test_listed_settings_are_a_list_and_a_truth_value_has_no_bounds(made: dict[str, str]) -> None:
+    assert "\n- `batch_size` [128]: transitions in one update\n" in made["reference/api/optac.md"]
+    assert "true or false, at least" not in made["reference/settings.md"]
+    assert (
+        max(map(len, made["reference/api/optac.md"].partition("```python\nCRFFSAC(")[2].splitlines()[:12]))
+        <= 88
+    )

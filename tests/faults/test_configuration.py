@@ -60,6 +60,14 @@ CHANGES: dict[str, tuple[str, Any, str]] = {
     "the environment": ("environment", "Pendulum-v1", "says environment='Pendulum-v1'.*probe/Drifting-v0"),
     "the seed": ("seed", 2, "says seed=2.*saved with seed=1"),
     "the steps": ("steps", 120, "says steps=120.*saved with steps=80.*resume DIR --steps N"),
+    "the steps, as if fewer had been asked for": (
+        "steps_asked",
+        [80, 60],
+        "steps_asked is .80, 60., no list of more",
+    ),
+    "the steps asked for, as text": ("steps_asked", ["80"], "steps_asked is .'80'., no list"),
+    "where it stops, as text": ("stop_on_reward", "x", "stop_on_reward is 'x', no number"),
+    "where it stops, as no number": ("stop_on_reward", float("nan"), "stop_on_reward is nan, no number"),
     "a key added": ("extra", True, "says extra=True.*saved with no extra"),
 }
 

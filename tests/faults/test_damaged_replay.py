@@ -1,5 +1,6 @@
 """One flipped bit in a piece of replay loses no run: networks need none, and resuming goes back as little as it can."""
 
+import json
 import os
 import shutil
 import warnings
@@ -12,9 +13,12 @@ import probe_environments  # noqa: F401  (registers its environments)
 import pytest
 
 from optac.agents.training import checkpoints
+from optac.agents.training.callbacks import SCORE, best_score
 from optac.agents.training.store import ResumeWarning
 from optac.errors import RunFailed
+from optac.runs import training
 from optac.runs.deployment import export_policy
+from optac.runs.folder import RunFolder
 from optac.runs.training import evaluate, resume, train
 from tests.faults.test_configuration import SETTINGS
 
@@ -87,13 +91,43 @@ def test_damage_to_the_networks_is_not_passed_over(stopped: tuple[Path, str], tm
             use(run)
 
 
+def another_number(text: str) -> str:
+    return text.replace('"eval/mean_reward": -', '"eval/mean_reward": -9', 1)
+
+
+def one_row_more(text: str) -> str:
+    """Of the checkpoint's own step, and so after all that it knew of."""
+    known, later = (
+        text[: text.index('{"time/total_timesteps": 100')],
+        text[text.index('{"time/total_timesteps": 100') :],
+    )
+    return known + '{"time/total_timesteps": 90, "eval/mean_reward": "many"}\n' + later
+
+
+@pytest.mark.parametrize("change", [another_number, one_row_more])
 def test_a_row_changed_before_the_checkpoint_is_not_called_exact(
-    stopped: tuple[Path, str], tmp_path: Path
+    change: Callable[[str], str], stopped: tuple[Path, str], tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(stopped[0], run)
     text = (run / "metrics.jsonl").read_text()
-    (run / "metrics.jsonl").write_text(text.replace('"eval/mean_reward": -', '"eval/mean_reward": -9', 1))
+    (run / "metrics.jsonl").write_text(change(text))
     with pytest.warns(ResumeWarning, match=r"metrics\.jsonl is not what was written up to the checkpoint"):
         result = resume(run)
     assert not result.exact and result.parameters_sha256 == stopped[1]
+
+
+@pytest.mark.parametrize(
+    "score", ["x", None, [1], {}, True, float("nan"), float("inf"), 10**400], ids=lambda score: str(score)[:9]
+)
+def test_an_evaluation_that_is_no_number_is_not_the_best(
+    score: Any, stopped: tuple[Path, str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(stopped[0], run)
+    before = training.open_policy(run, print, best=True).step
+    for row in ({"time/total_timesteps": 100, SCORE: score}, {SCORE: 9.0}):
+        with open(run / "metrics.jsonl", "a") as file:
+            file.write(json.dumps(row) + "\n")
+    assert training.open_policy(run, print, best=True).step == before
+    assert best_score(RunFolder.open(run).rows()[:-1]) < 0

@@ -20,9 +20,7 @@ from optac.plain_files import NotPlain, append_plain, read_plain
 from optac.runs import training
 from optac.runs.folder import RunFolder
 from optac.runs.lease import Claim
-from optac.sweeps.launcher import lay_out
 from optac.sweeps.local_executor import Worker
-from optac.sweeps.plan import sweep_of
 from optac.sweeps.standing import run_standing
 from optac.sweeps.worker import Task
 
@@ -271,16 +269,3 @@ def test_a_best_policy_is_read_from_a_plain_file_alone(put: Callable[[Path, Path
         folder.append({"time/total_timesteps": 3, "eval/mean_reward": 1.0})
         with pytest.raises(NotPlain, match=r"best\.npz"):
             training._best_policy(folder, {})
-
-
-def test_a_sweep_does_not_write_through_a_link_in_a_runs_place(tmp_path: Path) -> None:
-    axes = {"algorithms": ["opt-ac"], "problems": ["combination-lock horizon=2 actions=2"], "iterations": 2}
-    sweep = sweep_of("locks", {"sweep": axes})
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "sweep").mkdir()
-    place = tmp_path / "sweep" / sweep.runs[0].id
-    place.symlink_to(tmp_path / "outside")
-    lay_out(sweep, tmp_path / "sweep")
-    assert not any((tmp_path / "outside").iterdir())
-    shown = run_standing(place)
-    assert shown.state == "failed" and "is a link" in str(shown.why)

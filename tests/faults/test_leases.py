@@ -16,6 +16,7 @@ from optac.runs.lock import FencedOff
 from optac.sweeps import launcher
 from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.plan import sweep_of
+from optac.sweeps.standing import run_standing
 from tests.sweeps.test_launcher import Here
 
 HOUR = 3600.0
@@ -55,6 +56,23 @@ def lease_without_a_number(run: Path) -> None:
     foreign(run).rename(run / "attempts" / "9z.json")
 
 
+def lease_with_a_short_number(run: Path) -> None:
+    foreign(run).rename(run / "attempts" / "9.json")
+
+
+def lease_with_an_odd_number(run: Path) -> None:
+    foreign(run).rename(run / "attempts" / "0_1.json")
+
+
+def pipe_for_a_lease(run: Path) -> None:
+    foreign(run).unlink()
+    os.mkfifo(attempt_path(run, 1))
+
+
+def lease_of_many_levels(run: Path) -> None:
+    foreign(run).write_text("[" * 100_000)
+
+
 def file_for_the_attempts(run: Path) -> None:
     (run / "attempts").write_text("")
 
@@ -77,7 +95,10 @@ def fresh_lease(run: Path) -> None:
     foreign(run)
 
 
-LEFT_ALONE = (folder_for_a_lease, empty_lease, lease_of_a_list, lease_without_a_number, link_for_a_lease)
+LEFT_ALONE = (
+    *(folder_for_a_lease, empty_lease, lease_of_a_list, lease_without_a_number, link_for_a_lease),
+    *(lease_with_a_short_number, lease_with_an_odd_number, pipe_for_a_lease, lease_of_many_levels),
+)
 FAILED = (file_for_the_attempts,)
 TAKEN_OVER = (lease_in_the_future, lease_from_the_past, fresh_lease)
 
@@ -104,6 +125,15 @@ def test_a_sweep_goes_on_and_says_what_it_found(
     assert states[second] == "finished"
     assert any((first in text and "attempts" in text) or "held by process 7 on far" in text for text in said)
     assert states[first] == ("finished" if put in TAKEN_OVER else "failed")
+
+
+@pytest.mark.parametrize("put", [Path.touch, os.mkfifo, Path.mkdir], ids=["file", "pipe", "folder"])
+def test_a_run_whose_place_is_taken_is_not_said_to_wait(put: Callable[[Path], None], tmp_path: Path) -> None:
+    """Else a sweep that leaves it alone would end with 0."""
+    put(tmp_path / "run")
+    shown = run_standing(tmp_path / "run")
+    assert shown.state == ("waiting" if put is Path.mkdir else "failed")
+    assert put is Path.mkdir or "where optac keeps a folder" in str(shown.why)
 
 
 def test_a_watched_lease_lives_while_its_file_changes(

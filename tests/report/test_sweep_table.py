@@ -9,7 +9,7 @@ import pytest
 from optac.cli import main
 from optac.commands.sweep import columns, show_standing
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
-from optac.sweeps.standing import sweep_standing
+from optac.sweeps.standing import RunStanding, SweepStanding, sweep_standing
 from tests.report.training_runs import write_run
 
 
@@ -55,7 +55,7 @@ def test_the_table_shows_what_was_varied_and_no_hash(
     )
     assert main(["sweep", str(tmp_path / "locks.toml"), "--dry-run", "--out", str(tmp_path / "out")]) == 0
     _, heads, *lines = capsys.readouterr().out.splitlines()
-    assert heads.split()[:3] == ["seed", "alpha", "state"] or heads.split()[:3] == ["alpha", "seed", "state"]
+    assert heads.split()[:3] == ["alpha", "seed", "state"]
     shown = {tuple(sorted(line.split()[:2])) for line in lines}
     assert shown == {("0.1", "3"), ("0.02", "3"), ("0.1", "4"), ("0.02", "4")}
     ids = [run["id"] for run in dry_run(tmp_path, capsys)["runs"]]
@@ -64,6 +64,46 @@ def test_the_table_shows_what_was_varied_and_no_hash(
         dry_run(tmp_path, capsys)["runs"][0]["choices"]["problem"]
         == "combination-lock horizon=2 actions=2 seed=0"
     )
+
+
+def test_the_seed_stands_last_and_settings_in_their_own_order_whichever_differs_first() -> None:
+    usual = {"preset": "practical", "alpha": 0.02, "eta": 1}
+    runs = (
+        RunStanding("a", "waiting", choices={"eta": "0.3", "seed": "0"}, settings=usual),
+        RunStanding("b", "waiting", choices={"alpha": "0.2", "seed": "1"}, settings=usual),
+    )
+    standing = SweepStanding(Path("x"), runs)
+    assert standing.varied == ["alpha", "eta", "seed"]
+    assert standing.told(runs[0]) == "alpha=0.02, eta=0.3, seed=0"
+
+
+def test_the_lines_of_a_sweep_say_what_was_varied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "locks.toml").write_text(
+        """
+        [sweep]
+        algorithms = ["opt-ac"]
+        problems = ["combination-lock horizon=2 actions=2"]
+        iterations = 2
+        [settings]
+        alpha = [0.1, 0.02]
+        """
+    )
+    assert main(["sweep", str(tmp_path / "locks.toml"), "--jobs", "1", "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().err
+    assert "-s0 (alpha=0.1) finished (attempt 1)" in said and "-s0 (alpha=0.02) finished" in said
+
+
+def test_a_run_and_a_folder_of_runs_have_a_standing_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / "runs" / "one", returns=(7.0,))
+    write_run(tmp_path / "runs" / "two", returns=(8.0,), seed=1)
+    assert main(["status", str(tmp_path / "runs")]) == 0
+    _, heads, *lines = capsys.readouterr().out.splitlines()
+    assert heads.split()[:3] == ["run", "seed", "state"]
+    assert [line.split()[:2] for line in lines] == [["one", "0"], ["two", "1"]]
+    assert main(["status", str(tmp_path / "runs" / "two"), "--json"]) == 0
+    assert [run["score"] for run in json.loads(capsys.readouterr().out)["runs"]] == [8.0]
 
 
 def dry_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

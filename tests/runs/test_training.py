@@ -447,6 +447,7 @@ def test_out_is_obeyed_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["resume", run, "--out", other]) == 2
     assert "in its own folder" in capsys.readouterr().err
     assert main(["resume", run, "--out", run, "--json"]) == 0
+    assert "this run is finished, and left alone; --steps N takes it on" in capsys.readouterr().err
     assert main(["eval", run, "--episodes", "1", "--out", other, "--json"]) == 0
     said = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert json.loads((tmp_path / "other" / "eval.json").read_text()) == said

@@ -10,7 +10,7 @@ from optac.mdp import make_problem
 from optac.studies.rank import STUDY
 from optac.studies.rank.cells import LEARNERS, OWN_PROBLEM, SEEDS, cells
 from optac.studies.rank.pictures import floor
-from optac.studies.rank.report import part_table, ratio_table
+from optac.studies.rank.report import choice_table, part_table, ratio_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,6 +51,29 @@ def test_ratios_are_of_the_seeds_that_both_have_and_of_the_better_table() -> Non
     lines = ratio_table(rows).splitlines()
     assert "| opt-ac, decoder / the better of the two tables | 0.25 | — |" in lines
     assert "| opt-ac, decoder / ucbvi | — | &lt;0.03 |" in lines
+
+
+def test_alpha_is_judged_where_every_one_solves_and_by_the_gap_where_none_does() -> None:
+    """Geometric means √(100·400) and √(50·200); "hard" is shut to both, and "odd" counts for neither."""
+
+    def run(alpha: str, at: str, last: int | None, gap: float) -> dict:
+        return row(alpha, 0, last, last) | {"part": "alpha", "at": at, "last_gap": gap}
+
+    rows = [
+        run("a", "x", 100, 0.0),
+        run("a", "y", 400, 0.0),
+        run("a", "hard", None, 0.02),
+        run("a", "odd", 9, 0.0),
+    ]
+    rows += [
+        run("b", "x", 50, 0.0),
+        run("b", "y", 200, 0.0),
+        run("b", "hard", None, 0.3),
+        run("b", "odd", None, 0.1),
+    ]
+    lines = choice_table(rows).splitlines()
+    assert lines[0] == "|  | episodes, geometric mean over 2 instances | last gap, hard |"
+    assert lines[2:] == ["| a | 200 | 0.0200 |", "| b | 100 | 0.3000 |"]
 
 
 def test_the_floor_is_where_an_id_is_unseen_once_in_a_hundred() -> None:

@@ -31,7 +31,7 @@ def test_a_piece_of_it_is_the_same_runs() -> None:
     piece = table2_sweep(environments=["optac/Hopper-v0"], seeds=2).runs
     assert len(piece) == 6 and {run.id for run in piece} < {run.id for run in table2_sweep().runs}
     with pytest.raises(
-        InvalidInput, match="unknown task of Table 2 'Hopper-v0'; known, nearest first: optac/Hop"
+        InvalidInput, match="unknown task of table2 'Hopper-v0'; known, nearest first: optac/Hop"
     ):
         table2_sweep(environments=["Hopper-v0"])
     with pytest.raises(InvalidInput, match="seeds=0 is not valid"):
@@ -101,4 +101,4 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert main([*words, "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"study": "table2", "missing": []}
     assert main(["reproduce", "oracles", "--steps", "20"]) == 2
-    assert "--steps goes with table2 and training-curves, not with oracles" in capsys.readouterr().err
+    assert "table2, training-curves, not with oracles" in capsys.readouterr().err

@@ -249,6 +249,7 @@ def test_a_comparison_in_python_equals_the_commands_and_leaves_nothing(tmp_path,
     names = [file.name for file in said.write("paper")]
     assert names == ["table.md", "table.tex", "gaps.png", "gaps.svg"]
     table = (tmp_path / "paper" / "table.tex").read_text()
+    assert "* explores, then commits" in said.markdown()
     assert table.count(r"\begin{tabular}") == 2 and "raffle * &" in table and table.isascii()
     assert (tmp_path / "kept" / "table.tex").is_file()
 
@@ -258,8 +259,10 @@ def test_a_kept_comparison_resumes_and_refuses_another_problem(tmp_path) -> None
     first = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
     again = optac.compare(problem, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
     assert again.rows == first.rows  # the seconds too: nothing was run again
-    kept = (tmp_path / "kept-problem.npz").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert "* explores" not in first.markdown()  # none of these does
+    kept = (tmp_path / "kept" / "problem.npz").read_bytes()
     other = optac.make_problem("combination-lock", horizon=2, actions=2, seed=1)
     with pytest.raises(InvalidInput, match="holds another problem"):
         optac.compare(other, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
-    assert (tmp_path / "kept-problem.npz").read_bytes() == kept
+    assert (tmp_path / "kept" / "problem.npz").read_bytes() == kept

@@ -233,7 +233,7 @@ def test_status_reads_what_is_there_whatever_it_is(capsys) -> None:
     assert main(["status", "runs/locks"]) == 0
     assert "0 finished, 0 running, 3 waiting, 1 failed" in capsys.readouterr().out
     assert main(["status", "runs"]) == 2
-    assert "is not a sweep's folder: it has no sweep.json" in capsys.readouterr().err
+    assert "holds neither a sweep (sweep.json) nor a run (config.json)" in capsys.readouterr().err
     Path("runs/locks/sweep.json").write_text('{"runs": ["../elsewhere"]}')
     assert main(["status", "runs/locks"]) == 1
     assert "sweep.json is damaged" in capsys.readouterr().err

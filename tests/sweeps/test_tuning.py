@@ -124,6 +124,8 @@ def test_the_page_has_the_history_the_importances_and_every_trial(whole: Tuned) 
     out = whole.path.parent / "page.html"
     write_report([whole.path], out)
     text = out.read_text()
+    tables = [(out.with_suffix("") / name).read_text() for name in ("trials.md", "trials.tex")]
+    assert f"| {whole.best.number} |" in tables[0] and tables[1].count(r"\begin{tabular}") == 2
     section = text.partition('<section id="tuning">')[2].partition("</section>")[0]
     assert section.count("<tr>") >= 10 and "best so far" in section and "pruned at step" in section
     assert "each finished trial" in section and f"trial {whole.best.number}, the best" in section

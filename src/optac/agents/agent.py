@@ -72,8 +72,7 @@ class Agent:
         `callback` is one or several: objects that extend `optac.Callback`, or functions that get each row of metrics
         and stop the training with False.
         """
-        if steps < 1:
-            raise InvalidInput(f"steps={steps} must be at least 1")
+        steps = read("steps", steps, int, least=1)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
 

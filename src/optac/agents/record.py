@@ -91,7 +91,8 @@ def record_of(agent: Given) -> AgentRecord:
     found = getattr(part, "AGENT", part)
     if not isinstance(found, AgentRecord):
         name = getattr(agent, "__name__", agent)
+        hint = registry.nearest("agent", agent) if isinstance(agent, str) else ""
         raise InvalidInput(
-            f"{name!r} is not an agent: it must be an optac.extend.AgentRecord, or have one as AGENT"
+            f"{name!r} is not an agent: it must be an optac.extend.AgentRecord, or have one as AGENT{hint}"
         )
     return found

@@ -4,7 +4,7 @@ An agent's own settings are a subclass in its file, with its presets: the names 
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
 silent; "default", also called "plain", is the same algorithm with a shorter random start, one step of φ an update, a
 smaller batch, ten updates per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000
-steps take minutes, and results/agent-ablations holds what undoing each does. "recipe" adds inputs and values of one
+steps take minutes, and results/plain-ablations holds what undoing each does. "recipe" adds inputs and values of one
 scale, faster targets bounded by what was achieved, and the actor at every second update; results/recipe-search holds
 how it was found and what it does not do yet.
 """

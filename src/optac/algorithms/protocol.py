@@ -82,8 +82,9 @@ def load_algorithm(given: Any) -> Algorithm:
     ]
     if missing or functions:
         names = ", ".join([*missing, *(f"{name}()" for name in functions)])
+        hint = registry.nearest("algorithm", given) if isinstance(given, str) else ""
         raise InvalidInput(
-            f"{algorithm_name(given)} is not an algorithm: it has no {names}; see optac.extend.Algorithm"
+            f"{algorithm_name(given)} is not an algorithm: it has no {names}; see optac.extend.Algorithm{hint}"
         )
     if not dataclasses.is_dataclass(part.Settings):
         raise InvalidInput(

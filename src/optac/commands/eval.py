@@ -30,4 +30,4 @@ def run(arguments: argparse.Namespace) -> None:
         best=arguments.best,
     )
     write_answer(arguments.out, "eval.json", result.summary())
-    answer(arguments, result.summary(), lambda: show_training(result))
+    answer(arguments, result.summary(), lambda: show_training(result, best=arguments.best))

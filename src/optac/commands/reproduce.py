@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name in (*LESS, "ray"):
             if isinstance(study, Study) and getattr(arguments, name) is not None:
                 trainings = [name for name, one in studies().items() if isinstance(one, TrainingStudy)]
-                raise InvalidInput(f"--{name} goes with {' and '.join(trainings)}, not with {study.name}")
+                raise InvalidInput(f"--{name} goes with {', '.join(trainings)}, not with {study.name}")
     codes = [
         _cells(arguments, one) if isinstance(one, Study) else _trainings(arguments, one) for one in chosen
     ]

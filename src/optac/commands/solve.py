@@ -84,6 +84,11 @@ def _show_result(problem: Problem, result: Result, folder: Path) -> None:
         ["bill", _bill_line(result.bill.asdict())],
         ["seconds", f"{result.seconds:.2f}"],
     ]
+    if getattr(problem, "reward_scale", 1.0) != 1.0 or problem.original(0.0) != 0.0:
+        own = [problem.original(value) for value in (result.optimal_value, result.last_value)]
+        rows.insert(
+            4, ["in the unit of its own rewards: V*, last policy", ", ".join(f"{x:.4f}" for x in own)]
+        )
     for search, rounds in result.capped.items():
         rows.append([f"{search}: ended by its cap, not done", f"in {rounds} of {result.iterations} rounds"])
     show_table(f"{result.algorithm} on {problem!r}, seed {result.seed}", ["", ""], rows)

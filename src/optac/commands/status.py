@@ -11,7 +11,9 @@ from optac.sweeps.standing import sweep_standing
 def configure(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     add_everywhere(parser, out="also write it to standing.json there")
-    parser.add_argument("sweep_folder", type=Path, metavar="DIR", help="the sweep's folder")
+    parser.add_argument(
+        "sweep_folder", type=Path, metavar="DIR", help="the folder of a sweep, of a run, or of several runs"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -34,6 +34,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
+        for kind, plain in (("int", "whole number"), ("float", "number")):
+            message = re.sub(rf"invalid {kind} value: (.*)", rf"\1 is not a {plain}", message)
         notice(f"error: {message}")
         raise SystemExit(2)
 
@@ -128,7 +130,7 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     name = "a name from `optac list`, an .npz file or a toy-text id"
     parser.add_argument("problem", metavar="PROBLEM", help=name)
     own = "its parameters, among them the instance's seed="
-    parser.add_argument("parameters", nargs="*", metavar="name=value", help=own)
+    parser.add_argument("parameters", nargs="*", default=[], metavar="name=value", help=own)
 
 
 def add_run_folder(parser: argparse.ArgumentParser) -> None:

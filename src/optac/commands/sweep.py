@@ -90,17 +90,18 @@ def standing_json(standing: SweepStanding) -> dict[str, Any]:
 
 def show_standing(standing: SweepStanding) -> None:
     """The table of a sweep's runs."""
-    show_table(headline(standing), columns(standing), _lines_of(standing.runs, standing.varied))
+    show_table(headline(standing), columns(standing), _lines_of(standing.runs, standing))
     for run in standing.runs:
         if run.state == "failed" or (run.state == "finished" and run.why):
-            print(f"{run.id}: {run.why}")
+            print(f"{standing.told(run)}: {run.why}")
 
 
 def columns(standing: SweepStanding) -> list[str]:
     """The columns of the table: what was varied; a training's last return, an algorithm's last gap."""
     scores = {run.kind.score_name for run in standing.runs if run.kind is not None}
     return [
-        *(standing.varied or ["run"]),
+        *([] if standing.planned else ["run"]),
+        *(standing.varied or ["run"] * standing.planned),
         "state",
         "reached",
         " or ".join(sorted(scores)) or "score",
@@ -165,12 +166,15 @@ def _table(standing: SweepStanding, room: int) -> Any:
     """The live table: what runs or failed first, as many lines as fit."""
     order = ("running", "failed", "waiting", "finished")
     runs = sorted(standing.runs, key=lambda run: order.index(run.state))[: max(room, 1)]
-    lines = _lines_of(runs, standing.varied)
+    lines = _lines_of(runs, standing)
     return rich_table(headline(standing), columns(standing), lines, no_wrap=True)
 
 
-def _lines_of(runs: Iterable[RunStanding], varied: Sequence[str]) -> list[list[str]]:
-    return [[*_told_apart(run, varied), *_cells(run)] for run in runs]
+def _lines_of(runs: Iterable[RunStanding], standing: SweepStanding) -> list[list[str]]:
+    varied = standing.varied
+    if standing.planned:
+        return [[*_told_apart(run, varied), *_cells(run)] for run in runs]
+    return [[run.id, *(run.choice(name) for name in varied), *_cells(run)] for run in runs]
 
 
 def _told_apart(run: RunStanding, varied: Sequence[str]) -> list[str]:
@@ -184,7 +188,8 @@ def _cells(run: RunStanding) -> list[str]:
     reached = f"{run.reached:,}" if run.total is None else f"{run.reached:,}/{run.total:,}"
     score = "" if run.score is None else f"{run.score:.5g}"
     speed = "" if run.speed is None else f"{run.speed:.0f}/s"
-    return [run.state, reached, score, speed, str(run.attempts)]
+    state = "pruned" if (run.why or "").startswith("pruned") else run.state
+    return [state, reached, score, speed, str(run.attempts)]
 
 
 def _time_left(standing: SweepStanding) -> str:

@@ -115,12 +115,13 @@ def print_evaluation(row: Mapping[str, Any]) -> None:
         )
 
 
-def show_training(result: TrainingResult) -> None:
-    """Print the result of a run or an evaluation."""
+def show_training(result: TrainingResult, *, best: bool = False) -> None:
+    """Print the result of a run or an evaluation, of its `best` policy perhaps."""
     mean = "never evaluated"
     if result.mean_reward is not None and result.std_reward is not None:
         mean = f"{result.mean_reward:.6g} ± {result.std_reward:.3g} over {result.episodes} episodes"
-    rows = [["steps", str(result.steps)], ["return", mean]]
+    steps = f"{result.steps}, where its best evaluation was" if best else str(result.steps)
+    rows = [["steps", steps], ["return", mean]]
     if result.steps_per_second is not None:
         rows.append(["steps per second", f"{result.steps_per_second:.0f}"])
     if result.parameters_sha256 is not None:

@@ -105,14 +105,18 @@ class _Episode:
 
 
 def check_recording(file: Path) -> None:
-    """InvalidInput where `file` cannot be written as a video, or what writes one is not installed."""
-    _check_file(file)
+    """InvalidInput where `file` is no name for a video, or what writes one is not installed."""
+    _check_name(file)
     require_extra("video", "a video needs", "imageio_ffmpeg", "pygame")
 
 
-def _check_file(file: Path) -> None:
+def _check_name(file: Path) -> None:
     if file.suffix != ".mp4":
         raise InvalidInput(f"a video is written to a file that ends in .mp4, not {str(file)!r}.")
+
+
+def _check_file(file: Path) -> None:
+    _check_name(file)
     if not file.parent.is_dir():
         raise InvalidInput(f"the folder {str(file.parent)!r} for the video does not exist; make it first.")
 

@@ -48,7 +48,8 @@ class LowRankMDP(ExactProblem):
         validation.check_rewards(rewards)
         validation.check_transitions(self.phi, self.mu)
         validation.check_features(self.phi, self.mu)
-        self.rewards = _clipped(rewards)
+        inside = rewards.min() >= 0 and rewards.max() <= 1
+        self.rewards: Rewards = rewards if inside else read_only(np.clip(rewards, 0.0, 1.0))
         self.horizon, self.states, self.actions, self.rank = self.phi.shape
         self.initial = read_only(validation.checked_initial(initial_state, self.states))
         self.name = name
@@ -120,9 +121,3 @@ class LowRankMDP(ExactProblem):
 
 def _kept_once(array: np.ndarray) -> np.ndarray:
     return array[:1] if validation.is_broadcast(array) else array
-
-
-def _clipped(rewards: Rewards) -> Rewards:
-    if rewards.min() >= 0 and rewards.max() <= 1:
-        return rewards
-    return read_only(np.clip(rewards, 0.0, 1.0))

@@ -19,7 +19,10 @@ NOTES = (
     "median [interquartile range] over seeds, of two middle ones the lower; "
     "for good: within ε from there to the end of the run; (k/n): only k of n runs came so, the others are censored; "
     "the bill and the seconds are those up to ε for the last policy, else of the whole run",
-    "* explores, then commits: a ladder of budgets n, 2n, 4n, …; the episodes are those of the first rung within ε",
+)
+LADDER_NOTE = (
+    "* explores, then commits: a ladder of budgets n, 2n, 4n, …; "
+    "the episodes are those of the first rung within ε"
 )
 
 

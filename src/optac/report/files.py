@@ -20,6 +20,7 @@ from optac.report.provable_groups import by_problem
 from optac.report.raw_rows import raw_rows
 from optac.report.reference import UNTOLD, Reference
 from optac.report.tables import markdown_table
+from optac.report.tuning_section import tuning_tables
 
 LONGEST_NAME = 120
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (8, 2, 2, 2))
@@ -74,6 +75,8 @@ def _tables(report: Report, folder: Path) -> list[Path]:
             f"## {problem}\n\n{markdown_table(BILL_COLUMNS, map(bill_line, there))}"
             for problem, there in by_problem(report.provable).items()
         )
+    if report.tunings:
+        own["trials"] = "\n".join(map(tuning_tables, report.tunings))
     made = {f"{name}.md": text for name, text in own.items()}
     made |= {f"{name}.tex": latex_tables(text) for name, text in own.items()}
     made |= {name: text for section in report.sections for name, text in section.files.items()}

@@ -41,13 +41,32 @@ def joined(*parts: str) -> Markup:
     return Markup("".join(part if isinstance(part, Markup) else escape(part) for part in parts))
 
 
+WORDS: Final = {"agent", "algorithm", "comparison", "environment", "problem", "state", "the seeds say", "why"}
+"""Columns of words: they begin at the left and may take several lines, so that the numbers stay in sight."""
+_LONG: Final = 40
+
+
 def table(
     head: list[str], lines: list[list[str]], *, caption: str | None = None, **attributes: Any
 ) -> Markup:
     """A table that scrolls sideways by itself where the screen is narrow; the first cell of a line names it."""
-    titles = [element("th", title, scope="col") for title in head]
+    styles = [
+        None
+        if title not in WORDS
+        else "words long"
+        if any(len(line[place]) > _LONG for line in lines)
+        else "words"
+        for place, title in enumerate(head)
+    ]
+    titles = [
+        element("th", title, scope="col", class_=style) for title, style in zip(head, styles, strict=True)
+    ]
     body = [
-        element("tr", element("th", line[0], scope="row"), *(element("td", cell) for cell in line[1:]))
+        element(
+            "tr",
+            element("th", line[0], scope="row"),
+            *(element("td", cell, class_=style) for cell, style in zip(line[1:], styles[1:], strict=True)),
+        )
         for line in lines
     ]
     parts = [] if caption is None else [element("caption", element("span", caption))]

@@ -227,7 +227,7 @@ def provenance_section(
     groups: Sequence[Group], trials: Mapping[str, Sequence[TrainingRun]], provable: Sequence[ProvableGroup]
 ) -> Markup:
     """Every run with its seed, state, speed and which set of versions and machine made it."""
-    training = [(group.name, run) for group in groups for run in group.runs]
+    training = [(group.label, run) for group in groups for run in group.runs]
     training += [(name, run) for name, runs in trials.items() for run in runs]
     configs = [run.config for _, run in training]
     sets = version_sets([*configs, *(run.config for group in provable for run in group.runs)])

@@ -16,6 +16,7 @@ from optac.report.page_sections import curves_section
 from optac.report.panels import Line, Panel, Series
 from optac.report.recorded_runs import TrainingRun, finite
 from optac.report.statistics import Band
+from optac.report.tables import markdown_table
 from optac.runs.json_files import Row, read_sealed
 from optac.runs.kinds import TUNE_FILE
 from optac.settings import shown
@@ -137,7 +138,7 @@ def tuning_section(
     """Histories, importances and trials."""
     parts = [curves_section(panels, first, styles, "searches")] if panels else []
     for tuning in tunings:
-        shares = sorted(tuning.importances.items(), key=lambda pair: -pair[1])
+        shares = _shares(tuning)
         if shares:
             lines = [[name, f"{share:.0%}"] for name, share in shares]
             caption = f"{tuning.name}: each setting’s share in the spread of the finished trials’ scores (PED-ANOVA)."
@@ -150,28 +151,45 @@ def tuning_section(
     return joined(*parts)
 
 
-def _trials(tuning: RecordedTuning, runs: Mapping[str, Sequence[TrainingRun]], commands: Commands) -> Markup:
+def tuning_tables(tuning: RecordedTuning) -> str:
+    """The trials and the importances as Markdown; why one was pruned is on the page alone."""
+    *head, _ = _lines(tuning)[0]
+    lines = [line[:-1] for line in _lines(tuning)[1]]
+    shares = [[name, f"{share:.0%}"] for name, share in _shares(tuning)]
+    parts = [f"## {tuning.name}: every trial\n\n{markdown_table(head, lines)}"]
+    if shares:
+        parts.append(f"## {tuning.name}: importances\n\n{markdown_table(['setting', 'importance'], shares)}")
+    return "\n".join(parts)
+
+
+def _shares(tuning: RecordedTuning) -> list[tuple[str, float]]:
+    return sorted(tuning.importances.items(), key=lambda pair: -pair[1])
+
+
+def _lines(tuning: RecordedTuning) -> tuple[list[str], list[list[str]]]:
+    """The columns of the trials, and a line for each."""
     names = list(dict.fromkeys(name for one in tuning.trials for name in one["settings"]))
     lines = [
         [
             str(one["number"]),
             *(shown(one["settings"].get(name)) for name in names),
-            _return(one, _title(tuning, one), runs, commands),
+            "—" if (score := finite(one.get("score"))) is None else number(score),
             str(one.get("state")),
             str(one.get("why") or ""),
         ]
         for one in tuning.trials
     ]
-    head = ["trial", *names, "return", "state", "why"]
+    return ["trial", *names, "return", "state", "why"], lines
+
+
+def _trials(tuning: RecordedTuning, runs: Mapping[str, Sequence[TrainingRun]], commands: Commands) -> Markup:
+    """Every trial; its return links to the commands that make it."""
+    head, lines = _lines(tuning)
+    for one, line in zip(tuning.trials, lines, strict=True):
+        title, place = _title(tuning, one), head.index("return")
+        if title in runs and finite(one.get("score")) is not None:
+            anchor = commands.add(title, [run.command for run in runs[title]])
+            line[place] = element("a", line[place], href=f"#{anchor}", title="the commands that make it")
     return table(
         head, lines, caption=f"{tuning.name}: every trial. A pruned one’s return is of its last evaluation."
     )
-
-
-def _return(trial: Row, title: str, runs: Mapping[str, Sequence[TrainingRun]], commands: Commands) -> str:
-    """Its score, with a link to the commands that make it."""
-    score = finite(trial.get("score"))
-    if score is None or title not in runs:
-        return "—" if score is None else number(score)
-    anchor = commands.add(title, [run.command for run in runs[title]])
-    return element("a", number(score), href=f"#{anchor}", title="the commands that make it")

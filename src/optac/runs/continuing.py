@@ -16,11 +16,15 @@ from optac.settings import read
 
 def refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint | None) -> None:
     """RunFailed where config.json is not the one that the checkpoint was made with: both values are named."""
+    asked, stop = config.get(ASKED, []), config.get(STOP, 0.0)
+    if type(stop) not in (int, float) or stop != stop:
+        raise RunFailed(f"{folder.config_path} is damaged: its {STOP} is {stop!r}, no number")
+    if not isinstance(asked, list) or not all(type(one) is int for one in asked) or sorted({*asked}) != asked:
+        raise RunFailed(
+            f"{folder.config_path} is damaged: its {ASKED} is {asked!r}, no list of more and more"
+        )
     if found is None:
         return
-    asked = config.get(ASKED, [])
-    if not isinstance(asked, list):
-        raise RunFailed(f"{folder.config_path} is damaged: its {ASKED} is {asked!r}, no list")
     with checkpoint.read_as_ours(found):
         then = dict(found.meta["config"])
         if then["steps"] in asked[:-1] and asked[-1] == config["steps"]:

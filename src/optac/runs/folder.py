@@ -27,6 +27,9 @@ State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 FOLDERS: Final = ("checkpoints", "checkpoints/replay", "attempts", "tensorboard")
 """The folders that a run may have in its own."""
 
+PROBLEM_FILE: Final = "problem.npz"
+"""A problem that was given as an object, saved before config.json names it."""
+
 CIRCUMSTANCES: Final = ("commit", "versions", "path")
 """Keys of config.json that say how a run came about, not which run it is."""
 
@@ -190,6 +193,11 @@ class RunFolder:
         written = read_plain(self.metrics_path)[:size] if is_there(self.metrics_path) else b""
         return {"size": len(written), "sha256": hashlib.sha256(written).hexdigest()}
 
+    def size_kept(self, keep: Callable[[Row], bool]) -> int:
+        """How many bytes of the metrics `cut` would keep."""
+        rows, ends = self._complete_rows()
+        return [0, *ends][_first_refused(rows, keep)]
+
     def cut(self, keep: Callable[[Row], bool]) -> int:
         """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
 
@@ -199,8 +207,8 @@ class RunFolder:
         if not is_there(self.metrics_path):
             return 0
         rows, ends = self._complete_rows()
-        kept = next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
-        end = ends[kept - 1] if kept else 0
+        kept = _first_refused(rows, keep)
+        end = [0, *ends][kept]
         torn = self.has_torn_line
         with opened(self.metrics_path, os.O_RDWR) as descriptor:
             os.ftruncate(descriptor, end)
@@ -253,6 +261,14 @@ class RunFolder:
         return rows, ends
 
 
+def _first_refused(rows: list[Row], keep: Callable[[Row], bool]) -> int:
+    return next((i for i, row in enumerate(rows) if not keep(row)), len(rows))
+
+
 def _is_left_by_a_kill(path: Path) -> bool:
-    """Whether this is what `create` leaves when it is killed before config.json has its name."""
-    return path.suffix == ".tmp" or (path.name == "checkpoints" and not any(path.iterdir()))
+    """Whether this is there before config.json has its name: what a killed `create` leaves, a comparison's problem."""
+    return (
+        path.suffix == ".tmp"
+        or path.name == PROBLEM_FILE
+        or (path.name == "checkpoints" and not any(path.iterdir()))
+    )

@@ -175,12 +175,24 @@ def newest_attempt(run: Path) -> Attempt | None:
     names = [name for name in names_in(run / FOLDER) if _ATTEMPT.fullmatch(name)]
     if not names:
         return None
-    path = run / FOLDER / max(names)
+    number, path = max((_number_of(run / FOLDER / name), run / FOLDER / name) for name in names)
     try:
-        said, number = json.loads(read_plain(path)), int(path.stem)
+        said = json.loads(read_plain(path))
         return Attempt(path, number, said["launcher"], said["owner"], said["machine"], bool(said["ended"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunFailed(f"{path} is damaged: {error}; delete it and start again") from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _number_of(path: Path) -> int:
+    """The number of an attempt; a name that is not as we write it could hide the attempts after it."""
+    number = int(path.stem) if path.stem.isdecimal() else 0
+    if path != attempt_path(path.parent.parent, number):
+        raise _damaged(path, "no attempt has such a name")
+    return number
+
+
+def _damaged(path: Path, why: str) -> RunFailed:
+    return RunFailed(f"{path} is damaged: {why}; delete it and start again")
 
 
 def holder(run: Path, *, besides: str | None = None, watch: LeaseWatch | None = None) -> str | None:

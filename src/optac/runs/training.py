@@ -11,7 +11,7 @@ from typing import Any
 from optac import registry
 from optac.agents.record import record_of
 from optac.agents.training import checkpoints, snapshot
-from optac.agents.training.callbacks import BEST, SCORE
+from optac.agents.training.callbacks import BEST, score_of
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.environment_calls import made
@@ -103,6 +103,7 @@ def resume(
                     f"{folder.path} is the record of a finished run, without its checkpoints: {again}"
                 )
             if found.meta.get("step") == end:
+                on_notice("this run is finished, and left alone; --steps N takes it on to N steps in all")
                 with _learner(config, found) as learner:
                     return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
         with made(config["environment"]) as env:
@@ -188,13 +189,14 @@ def open_policy(
 
 
 def _best_policy(folder: RunFolder, config: dict[str, Any]) -> OpenPolicy:
-    scored = [row for row in folder.rows() if SCORE in row]
+    rows = (row for row in folder.rows() if type(row.get(TRAIN.reached)) is int)
+    scored = [(score, row) for row in rows if (score := score_of(row)) is not None]
     if not scored or not is_there(folder.path / BEST):
         raise RunFailed(
             f"{folder.path} has no {BEST}: no evaluation was made yet (eval_every), or by an optac that kept none"
         )
     # The first of several that are equal, as the file was written.
-    best = max(scored, key=lambda row: row[SCORE])
+    _, best = max(scored, key=lambda one: one[0])
     with opened(folder.path / BEST, os.O_RDONLY):  # refused where it is no plain file
         policy = load_policy(folder.path / BEST)
     return OpenPolicy(folder, config, policy, best[TRAIN.reached], None, None)

@@ -104,8 +104,9 @@ def run(
 def _changed_rows(folder: RunFolder, found: Checkpoint) -> list[str]:
     """Why a run that goes on from a checkpoint will not have the rows that it had there."""
     with read_as_ours(found):
-        seal = found.meta.get("rows")
-        same = seal is None or folder.rows_seal(seal["size"]) == seal
+        seal, step = found.meta.get("rows"), int(found.meta["step"])
+        size = folder.size_kept(lambda row: _step_of(row, folder) <= step)
+        same = seal is None or folder.rows_seal(size) == seal
     return [] if same else [f"{folder.metrics_path} is not what was written up to the checkpoint"]
 
 

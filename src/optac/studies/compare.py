@@ -12,10 +12,17 @@ from optac.errors import InvalidInput
 from optac.figures import Picture
 from optac.mdp.exact_problem import ExactProblem
 from optac.notebook import card
-from optac.report.comparison import NOTES, ComparisonTables, comparison_picture, comparison_tables
+from optac.report.comparison import (
+    LADDER_NOTE,
+    NOTES,
+    ComparisonTables,
+    comparison_picture,
+    comparison_tables,
+)
 from optac.report.latex import latex_tables
 from optac.report.numbers import seeds as seeds_of
 from optac.report.tables import markdown_table
+from optac.runs.folder import PROBLEM_FILE
 from optac.runs.json_files import Row
 from optac.sweeps.comparing import Comparison, prepared_comparison, run_compare
 from optac.terminal import progress
@@ -42,7 +49,8 @@ class ComparisonResult:
     def notes(self) -> list[str]:
         """How to read the table, and who was left out."""
         left_out = self.comparison.left_out.items()
-        return [*NOTES, *(f"{name} is left out: {why}" for name, why in left_out)]
+        ladder = [LADDER_NOTE] if self.tables.ladders else []
+        return [*NOTES, *ladder, *(f"{name} is left out: {why}" for name, why in left_out)]
 
     def markdown(self) -> str:
         """The table in Markdown, with its notes."""
@@ -104,15 +112,15 @@ def compare(
     `problem` is a problem, a name or an .npz file; without `algorithms` all run that accept it. `episodes` is what one
     run may play. A setting named `algorithm.name` is for that algorithm alone. With `jobs` processes at a time, which
     in a script needs `if __name__ == "__main__":`. With `out`, a folder, the rows are kept there and the same call
-    resumes; a problem given as an object is saved beside it. Without, nothing is left on disk.
+    resumes; a problem given as an object is saved there too, as problem.npz. Without, nothing is left on disk.
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "compare" if out is None else Path(out)
         name, title = str(problem), None
         if isinstance(problem, ExactProblem):
-            name, title = f"{folder}-problem.npz", repr(problem)[1:-1]
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            _save_beside(problem, Path(name), Path(temporary) / "problem.npz")
+            name, title = str(folder / PROBLEM_FILE), repr(problem)[1:-1]
+            folder.mkdir(parents=True, exist_ok=True)
+            _save_in(folder, problem, Path(temporary) / PROBLEM_FILE)
         chosen = prepared_comparison(
             name,
             algorithms=algorithms,
@@ -126,8 +134,9 @@ def compare(
             return compared(chosen, folder, jobs=jobs, on_cell=advance, title=title)[0]
 
 
-def _save_beside(problem: ExactProblem, file: Path, aside: Path) -> None:
-    """Write the problem to `file`, or leave it where it is there already; another problem there is refused."""
+def _save_in(folder: Path, problem: ExactProblem, aside: Path) -> None:
+    """Write the problem into a folder, or leave it where it is there already; another problem there is refused."""
+    file = folder / PROBLEM_FILE
     problem.save(aside)
     if not file.exists():
         shutil.copyfile(aside, file)

@@ -1,14 +1,47 @@
-"""Running what a study's records do not hold yet: a sweep whose finished runs are published as they end."""
+"""A study's training runs: which there are, and running those that its records do not hold yet.
 
-from collections.abc import Callable
+They are a sweep whose finished runs are published as they end.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from optac.errors import require_known
 from optac.runs.publishing import is_published, publish
+from optac.settings import read
 from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.local_executor import Executor
-from optac.sweeps.plan import Sweep
+from optac.sweeps.plan import Sweep, SweptRun, sweep_of
 from optac.sweeps.standing import run_standing
+
+
+def planned(
+    name: str,
+    lengths: Mapping[str, int],
+    variants: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    environments: Sequence[str] | None,
+    seeds: int,
+    steps: int | None,
+) -> Sweep:
+    """Every variant, an agent with settings, in every task: seed by seed, so that it is balanced wherever it stops.
+
+    `lengths` has the tasks with their steps; `environments`, `seeds` and `steps` ask for fewer of them.
+    """
+    chosen = list(lengths) if environments is None else list(environments)
+    require_known(f"task of {name}", chosen, lengths)
+    read("seeds", seeds, int, least=1)
+    variants, runs = list(variants), list[SweptRun]()
+    for environment in chosen:
+        length = lengths[environment] if steps is None else steps
+        for agent, settings in variants:
+            axes = {"environments": [environment], "agents": [agent], "seeds": seeds, "steps": length}
+            runs += sweep_of(name, {"sweep": axes, "settings": dict(settings)}).runs
+    runs.sort(key=lambda run: int(run.config["seed"]))
+    given = {"environments": chosen, "seeds": seeds, "steps": steps}
+    return Sweep(name, {"study": given}, tuple(runs))
 
 
 def missing_runs(sweep: Sweep, results: Path) -> list[str]:

@@ -101,7 +101,7 @@ class TrainingStudy:
     @property
     def folder(self) -> str:
         """Runs are at work in runs/FOLDER; the records of the finished ones are in results/FOLDER."""
-        return self.module.rpartition(".")[2]
+        return self.module.rpartition(".")[2].replace("_", "-")
 
     def sweep(self, **less: Any) -> Any:
         """The runs, or fewer: these environments, so many seeds or steps."""

@@ -73,7 +73,7 @@ def _write_sweep_file(sweep: Sweep, path: Path) -> None:
     if not known and (path / "config.json").exists():
         raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
     wanted = [run.id for run in sweep.runs]
-    runs = [*wanted, *(name for name in known if name not in wanted)]
+    runs = [*known, *(name for name in wanted if name not in known)]
     write_json(
         path / SWEEP_FILE, {"name": sweep.name, **sweep.given, "runs": runs, "versions": all_versions()}
     )
@@ -107,6 +107,7 @@ def run_sweep(
             watching=watching or Watching(),
             measured=measured,
             waiting=list(sweep.runs),
+            names=_names(sweep, path),
         ).run()
     return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
 
@@ -120,6 +121,7 @@ class _Launcher:
     watching: Watching
     measured: Sequence[Path]
     waiting: list[SweptRun]
+    names: Mapping[str, str]
     running: dict[str, SweptRun] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     has_room: bool = True
@@ -152,7 +154,7 @@ class _Launcher:
                 later |= self._start_if_it_can_be(run)
             except OptacError as error:
                 self.waiting.remove(run)
-                self.watching.say(f"{run.id} is damaged and left alone: {error}")
+                self.watching.say(f"{self.names[run.id]} is damaged and left alone: {error}")
         return later
 
     def _start_if_it_can_be(self, run: SweptRun) -> bool:
@@ -165,7 +167,7 @@ class _Launcher:
         if held is not None:
             if run.id not in self.waited_for:
                 self.waited_for.add(run.id)
-                self.watching.say(f"{run.id} is held by {held}; waiting for it")
+                self.watching.say(f"{self.names[run.id]} is held by {held}; waiting for it")
             return True
         if self.executor.free() <= 0:
             if not self.running and self.has_room:
@@ -196,10 +198,10 @@ class _Launcher:
     def _take(self, outcome: Outcome) -> None:
         run = self.running.pop(outcome.task.run)
         for notice in outcome.notices:
-            self.watching.say(f"{run.id}: {notice}")
+            self.watching.say(f"{self.names[run.id]}: {notice}")
         # A worker may die after its last word to the folder and before that to the launcher.
         if outcome.ending == "finished" or _has_finished(self.path / run.id):
-            self.watching.say(f"{run.id} finished (attempt {outcome.task.attempt})")
+            self.watching.say(f"{self.names[run.id]} finished (attempt {outcome.task.attempt})")
             self.watching.finished(self.path / run.id)
         elif outcome.ending == "superseded":
             self.waiting.append(run)
@@ -217,7 +219,7 @@ class _Launcher:
             if holder(self.path / run.id, besides=self.token) is None:
                 RunFolder.open(self.path / run.id).set_status("interrupted" if again else "failed", why)
         then = "it is started again" if again else f"given up after {self.failures[run.id]} attempts"
-        self.watching.say(f"{run.id} {why.rstrip('.')}; {then}")
+        self.watching.say(f"{self.names[run.id]} {why.rstrip('.')}; {then}")
 
     def _stop(self) -> None:
         """Have what runs save and end; it is resumed when the sweep is started again."""
@@ -225,7 +227,7 @@ class _Launcher:
             run = self.running.pop(outcome.task.run)
             if outcome.ending == "finished" or _has_finished(self.path / run.id):
                 self.watching.finished(self.path / run.id)
-            self.watching.say(f"{run.id} {outcome.ending} (attempt {outcome.task.attempt})")
+            self.watching.say(f"{self.names[run.id]} {outcome.ending} (attempt {outcome.task.attempt})")
 
     def _seconds_left(self) -> float:
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
@@ -254,6 +256,14 @@ def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | N
         same = (*(other[name] == config[name] for name in (kind.learner, kind.task)),)
         like[0 if all(same) else 1 if same[0] else 2].append(found.speed)
     return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
+
+
+def _names(sweep: Sweep, path: Path) -> dict[str, str]:
+    """How messages call each run: its folder's name, with what the sweep varied."""
+    standing = SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
+    varied = [name for name in standing.varied if name != "seed"] if len(sweep.runs) > 1 else []
+    told = {run.id: ", ".join(f"{name}={run.choice(name)}" for name in varied) for run in standing.runs}
+    return {name: f"{name} ({text})" if text else name for name, text in told.items()}
 
 
 def _has_finished(run: Path) -> bool:

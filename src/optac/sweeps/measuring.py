@@ -55,7 +55,7 @@ def measured(
             if row[name] > epsilon:
                 since.pop(name, None)
             elif name not in since:
-                since[name] = _point(row)
+                since[name] = {key: recorded(row)[key] for key in ("episodes", "bill", "time/seconds")}
         if not first and "last_gap" in since:
             first.append(since["last_gap"])
         if stop_at == "end" or not since.keys() >= needed:
@@ -129,11 +129,6 @@ def _rungs(
             continue
         divided = True
         yield budget, result
-
-
-def _point(row: Row) -> Row:
-    """The episodes, the bill and the seconds up to an iteration."""
-    return {name: recorded(row)[name] for name in ("episodes", "bill", "time/seconds")}
 
 
 def _rounded(row: Row) -> Row:

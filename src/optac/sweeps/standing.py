@@ -1,6 +1,7 @@
 """Where a sweep stands, read from its folder alone: so a launcher, another terminal and a later day see the same.
 
-A sweep's folder holds `sweep.json`, with the list of its runs, and one run's folder each.
+A sweep's folder holds `sweep.json`, with the list of its runs, and one run's folder each. A run's own folder, and one
+with runs in it, stand too.
 """
 
 import os
@@ -56,6 +57,8 @@ class SweepStanding:
 
     path: Path
     runs: tuple[RunStanding, ...]
+    planned: bool = True
+    """whether one sweep planned them; runs that only lie side by side are told by their folders too"""
 
     def count(self, state: State) -> int:
         """How many runs are in a state."""
@@ -63,11 +66,17 @@ class SweepStanding:
 
     @property
     def varied(self) -> list[str]:
-        """The choices in which the runs differ; who learns on what where they differ in nothing."""
+        """The choices in which the runs differ, in one order, the seed last; who learns on what where in nothing."""
         known = [run for run in self.runs if run.choices]
         names = list(dict.fromkeys(name for run in known for name in run.choices))
         differing = [name for name in names if len({run.choice(name) for run in known}) > 1]
-        return differing or names[:2]
+        order = list(dict.fromkeys(name for run in known for name in run.settings))
+        places = {name: place for place, name in enumerate([*order, "seed"], 1)}
+        return sorted(differing, key=lambda name: places.get(name, 0)) or names[:2]
+
+    def told(self, run: RunStanding) -> str:
+        """The run by what was varied, as in `alpha=0.2, eta=1, seed=0`; by its folder where nobody knows."""
+        return ", ".join(f"{name}={run.choice(name)}" for name in self.varied) if run.choices else run.id
 
     @property
     def seconds_left(self) -> float | None:
@@ -83,9 +92,18 @@ class SweepStanding:
 
 
 def sweep_standing(path: Path) -> SweepStanding:
-    """Where the sweep in a folder stands."""
+    """Where the sweep in a folder stands, the run in it, or the runs below it."""
     here = path.resolve()
-    return SweepStanding(path, tuple(run_standing(here / name) for name in sweep_run_ids(here)))
+    if is_there(here / SWEEP_FILE) or not here.is_dir():
+        return SweepStanding(path, tuple(run_standing(here / name) for name in sweep_run_ids(here)))
+    runs = (
+        [here]
+        if is_there(here / "config.json")
+        else sorted(file.parent for file in here.glob("*/config.json"))
+    )
+    if not runs:
+        raise InvalidInput(f"{path} holds neither a sweep ({SWEEP_FILE}) nor a run (config.json)")
+    return SweepStanding(path, tuple(run_standing(run) for run in runs), planned=False)
 
 
 def sweep_run_ids(path: Path) -> list[str]:
@@ -145,7 +163,7 @@ def _table(value: object) -> Row:
 
 
 def _standing(path: Path, planned: Row) -> RunStanding:
-    if path.is_symlink():
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise not_plain(path, "folder")
     if not (path / "config.json").exists():
         return RunStanding(path.name, "waiting", **_chosen(planned))

@@ -6,6 +6,8 @@ and as far as it goes, the run without them.
 """
 
 import math
+import secrets
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -84,7 +86,7 @@ class _Stopping(Callback):
 
     def on_start(self, training: Training) -> None:
         last = training.rows[-1] if training.rows else {}
-        if SCORE in last and last["time/total_timesteps"] == training.step:
+        if score_of(last) is not None and last.get("time/total_timesteps") == training.step:
             self.on_evaluation(training, last)
 
 
@@ -138,7 +140,14 @@ class StopBelow(_Stopping):
 
 def best_score(rows: Iterable[Row]) -> float:
     """The highest evaluation in some rows; −∞ where there is none."""
-    return max((row[SCORE] for row in rows if SCORE in row), default=-math.inf)
+    return max((score for row in rows if (score := score_of(row)) is not None), default=-math.inf)
+
+
+def score_of(row: Row) -> float | None:
+    """The evaluation of a row; None where it has none, or one that is no number, as in a file that was changed."""
+    score: Any = row.get(SCORE)
+    is_number = type(score) in (int, float) and abs(score) <= sys.float_info.max
+    return float(score) if is_number else None
 
 
 class TensorBoard(Callback):
@@ -158,7 +167,13 @@ class TensorBoard(Callback):
     def on_start(self, training: Training) -> None:
         # Events past the step from which a run is resumed, left by a kill, are dropped.
         folder = training.place(self.folder, "tensorboard")
-        self._writer = self._open(str(folder), purge_step=training.step + 1, flush_secs=10)
+        # Nobody knows the file's name beforehand: a link of that name would be written through.
+        self._writer = self._open(
+            str(folder),
+            purge_step=training.step + 1,
+            flush_secs=10,
+            filename_suffix=f".{secrets.token_hex(8)}",
+        )
 
     def on_row(self, training: Training, row: Row) -> None:
         for name, value in row.items():

@@ -15,7 +15,7 @@ from optac.numpy_policy import Policy
 MOST_STEPS: Final = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Undiscounted returns, one an episode; no bonus is ever part of them."""
 
@@ -31,6 +31,9 @@ class Evaluation:
     def std(self) -> float:
         """The spread of the episodes' returns."""
         return float(self.returns.std())
+
+    def __repr__(self) -> str:
+        return f"<mean return {self.mean:.6g} ± {self.std:.3g} over {len(self.lengths)} episodes>"
 
     def row(self) -> dict[str, Any]:
         """Its part of a row of metrics."""

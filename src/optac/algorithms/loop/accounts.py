@@ -127,14 +127,11 @@ class Accounts:
             row["gap"] = optimal - self._value_sum / row["iteration"]
             row["last_gap"] = optimal - float(last_value)
             if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
-                self._log(row)
+                self.history.append(row)
+                self._report()
             if self._watch.until is not None:
                 self.stopped = self._watch.until(row)
         self._pending.clear()
-
-    def _log(self, row: Row) -> None:
-        self.history.append(row)
-        self._report()
 
     def _report(self) -> None:
         if self._watch.progress and self.history:

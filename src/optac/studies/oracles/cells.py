@@ -5,7 +5,7 @@ convex, though each of its stages is. CP over a grid of g points a parameter fil
 stage grows towards the first step, by far less than the bounds ((C^H − 1)/(C − 1) for PE, the same with |A|C for PP).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
@@ -54,7 +54,8 @@ def convexity(horizon: int, seed: int) -> Row:
     size = (horizon - 1) * problem.rank
     here, there = (_hessian(problem, policy, rng.normal(size=size)) for _ in range(2))
     eigenvalues = np.linalg.eigvalsh(here)
-    stage = [np.linalg.cond(_stage_gram(problem, h)) for h in range(horizon - 1)]
+    features = problem.phi.reshape(horizon, -1, problem.rank)
+    stage = [np.linalg.cond(rows.T @ rows / len(rows)) for rows in features[:-1]]
     violations = {"PE": 0, "PP": 0}
     largest = {"PE": 0.0, "PP": 0.0}
     for _ in range(PAIRS):
@@ -135,7 +136,8 @@ def covering(dimension: int) -> Row:
     likelihood = float((counts * np.log(np.maximum(model.transitions, 1e-300))).sum())
     started = perf_counter()
     threshold = likelihood - 2.0 * dimension
-    found, bill = constrained_plan(_net(dimension), counts, rewards, np.eye(3)[0], threshold=threshold)
+    net = parameter_net(dimension, [(i + 0.5) / GRID for i in range(GRID)], _bandit_model)
+    found, bill = constrained_plan(net, counts, rewards, np.eye(3)[0], threshold=threshold)
     return {
         "kind": "covering",
         "dimension": dimension,
@@ -146,11 +148,6 @@ def covering(dimension: int) -> Row:
         "value": found.value,
         "time/call": perf_counter() - started,
     }
-
-
-def _net(dimension: int) -> Iterator[LowRankModel]:
-    """The net of g points a parameter."""
-    return parameter_net(dimension, [(i + 0.5) / GRID for i in range(GRID)], _bandit_model)
 
 
 def _bandit_model(probabilities: Sequence[float] | np.ndarray) -> LowRankModel:
@@ -187,11 +184,6 @@ def _hessian(problem: LowRankMDP, policy: Probabilities, at: np.ndarray) -> np.n
             both = joint_loss(problem, at + unit[i] + unit[j], policy)
             hessian[i, j] = hessian[j, i] = both - single[i] - single[j] + centre
     return hessian
-
-
-def _stage_gram(problem: LowRankMDP, h: int) -> np.ndarray:
-    rows = problem.phi[h].reshape(-1, problem.rank)
-    return rows.T @ rows / len(rows)
 
 
 def _with_errors(problem: LowRankMDP, errors: np.ndarray, policy: Probabilities | None) -> np.ndarray:

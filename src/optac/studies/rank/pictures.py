@@ -47,8 +47,8 @@ def against_rank_and_actions(ranks: Sequence[Row], actions: Sequence[Row], path:
             axis.set(xlabel=label)
             axis.set_title(said, fontsize="small")
         axes[0].set(ylabel="episodes until solved for good")
-        axes[0].plot([], [], "^", color="0.5", markersize=8, label=f"censored at {CAP:,}")
-        axes[0].legend(loc="upper left")
+        axes[1].plot([], [], "^", color="0.5", markersize=8, label=f"censored at {CAP:,}")
+        axes[1].legend(loc="upper left")
 
 
 def _lines(axis: Any, rows: Sequence[Row]) -> list[int]:

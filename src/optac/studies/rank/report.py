@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
+from statistics import geometric_mean, median
 from typing import Any
 
 from optac.report.comparison import counted, episodes_to
@@ -38,6 +39,8 @@ def sections(rows: Sequence[Row], path: Path) -> list[str]:
         there = [row for row in rows if row["part"] == part]
         if there:
             said += [title, part_table(there, part)]
+            if part == "alpha":
+                said.append(choice_table(there))
     states = [row for row in rows if row["part"] == "S"]
     if states:
         against_states(states, path / "episodes-against-states.png")
@@ -86,6 +89,22 @@ def ratio_table(rows: Sequence[Row]) -> str:
         for ours, said, others, base in RATIOS
     ]
     return markdown_table(["", *(f"S = {place:,}" for place in places)], lines)
+
+
+def choice_table(rows: Sequence[Row]) -> str:
+    """What α is chosen by: the geometric mean of medians where every α solves, and the gap left where none does."""
+    runs = grouped(rows, "learner", "at")
+    alphas, places = dict.fromkeys(column(rows, "learner")), dict.fromkeys(column(rows, "at"))
+    medians = {key: quartiles(episodes_to(some, "last"))[1] for key, some in runs.items()}
+    solved = [at for at in places if all(medians.get((alpha, at), inf) < inf for alpha in alphas)]
+    shut = [at for at in places if all(medians.get((alpha, at), inf) == inf for alpha in alphas)]
+    lines = []
+    for alpha in alphas:
+        episodes = f"{geometric_mean(medians[alpha, at] for at in solved):,.0f}" if solved else "—"
+        gaps = (median(column(runs.get((alpha, at), []), "last_gap") or [inf]) for at in shut)
+        lines.append([alpha, episodes, *(f"{gap:.4f}" for gap in gaps)])
+    heads = [f"episodes, geometric mean over {len(solved)} instances", *(f"last gap, {at}" for at in shut)]
+    return markdown_table(["", *heads], lines)
 
 
 def _ratio(runs: Mapping[Any, Sequence[Row]], ours: str, place: int, others: Sequence[str], base: int) -> str:

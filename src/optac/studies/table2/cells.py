@@ -1,10 +1,9 @@
 """The paper's Table 2 and training curves as a sweep: six tasks, three agents, four seeds, the most telling first."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from optac.errors import require_known
-from optac.settings import read
 from optac.studies.table2.paper import AGENTS
 
 if TYPE_CHECKING:
@@ -32,19 +31,12 @@ def sweep(
     preset: str = "default",
 ) -> "Sweep":
     """All of it, or less: these tasks, seeds 0 … seeds − 1, so many steps."""
-    from optac.sweeps.plan import Sweep, sweep_of
+    from optac.studies.published_runs import planned
 
-    chosen = list(STEPS) if environments is None else list(environments)
-    require_known("task of Table 2", chosen, STEPS)
-    read("seeds", seeds, int, least=1)
-    runs: list[SweptRun] = []
-    for environment in chosen:
-        length = STEPS[environment] if steps is None else steps
-        axes = {"environments": [environment], "agents": list(AGENTS), "seeds": seeds, "steps": length}
-        runs += sweep_of("table2", {"sweep": axes, "settings": {"preset": preset}}).runs
-    runs.sort(key=_turn)
-    given = {"environments": chosen, "seeds": seeds, "steps": steps, "preset": preset}
-    return Sweep("table2", {"study": given}, tuple(runs))
+    variants = [(agent, {"preset": preset}) for agent in AGENTS]
+    whole = planned("table2", STEPS, variants, environments=environments, seeds=seeds, steps=steps)
+    given = {"study": {**whole.given["study"], "preset": preset}}
+    return replace(whole, given=given, runs=tuple(sorted(whole.runs, key=_turn)))
 
 
 def _turn(run: "SweptRun") -> tuple[bool, int]:

@@ -1,0 +1,9 @@
+"""What each ingredient of the preset `recipe` is worth: taken out of cRFFSAC, and put into SAC."""
+
+from optac.studies.study import TrainingStudy
+
+STUDY = TrainingStudy(
+    "agent-ablations",
+    "the agents' recipe, one ingredient at a time: taken out of cRFFSAC, put into plain SAC",
+    __name__,
+)

@@ -1,0 +1,56 @@
+"""The recipe's ingredients, one at a time, as a sweep: three tasks, two seeds.
+
+The ingredients are read from the preset, so that a new one is ablated without a word here. The bonus has its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from optac.errors import require_known
+
+if TYPE_CHECKING:
+    from optac.sweeps.plan import Sweep
+
+SEEDS: Final = 2
+STEPS: Final = {
+    "optac/HalfCheetah-v0": 50_000,
+    "optac/Hopper-v0": 50_000,
+    "optac/InvertedPendulum-v0": 35_000,
+}
+RECIPE: Final = "recipe"
+FROZEN: Final = {"feature_learning_rate": 0.0}
+"""the control: φ as it was drawn"""
+
+
+def variants(recipe: str = RECIPE) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Agent and settings of every variant: both agents with the whole recipe and without it, then one thing changed."""
+    from optac.agents import crffsac
+    from optac.agents.settings import AgentSettings
+
+    for agent in ("crffsac", "sac"):
+        yield agent, {"preset": recipe}
+        yield agent, {"preset": "plain"}
+    yield "crffsac", {"preset": recipe, **FROZEN}
+    without = crffsac.Settings.choose({"preset": "plain"})
+    for name in crffsac.Settings.PRESETS[recipe]:
+        if not name.startswith("bonus"):
+            yield "crffsac", {"preset": recipe, name: getattr(without, name)}
+    for name, value in AgentSettings.PRESETS[recipe].items():
+        yield "sac", {"preset": "plain", name: value}
+
+
+def sweep(
+    *,
+    environments: Sequence[str] | None = None,
+    seeds: int = SEEDS,
+    steps: int | None = None,
+    preset: str = RECIPE,
+) -> "Sweep":
+    """All of it, or less: these tasks, seeds 0 … seeds − 1, so many steps; or another preset's ingredients."""
+    from optac.agents import crffsac
+    from optac.studies.published_runs import planned
+
+    require_known("preset", [preset], crffsac.Settings.PRESETS)
+    return planned(
+        "agent-ablations", STEPS, variants(preset), environments=environments, seeds=seeds, steps=steps
+    )
