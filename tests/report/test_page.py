@@ -272,6 +272,16 @@ def test_one_configuration_has_one_name_and_one_colour_whatever_else_is_on_the_p
     assert {"SAC · batch_size=64"} == pages[0].keys()
 
 
+def test_an_algorithm_has_its_own_dash_though_an_agent_has_its_colour(tmp_path: Path) -> None:
+    write_run(tmp_path / "agent", agent="sac", seed=0)
+    config = SolveConfig("combination-lock", {"horizon": 2, "actions": 2}, iterations=2)
+    run_solve(prepared_solve(config), tmp_path / "solve")
+    out = tmp_path / "out.html"
+    write_report([tmp_path / "agent", tmp_path / "solve"], out, reference=REFERENCE)
+    found = re.findall(r'<g class="series (s\d x\d)" data-series="([^"]+)"', out.read_text())
+    assert found == [("s0 x0", "SAC"), ("s0 x0", "opt-ac")]
+
+
 def test_what_a_sweep_varied_is_shown_also_where_it_is_the_default(tmp_path: Path) -> None:
     for seed, batch in enumerate((64, 128)):
         write_run(tmp_path / "sweep" / f"b{batch}", seed=seed, batch_size=batch)

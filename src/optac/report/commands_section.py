@@ -27,4 +27,10 @@ class Commands:
 
 def _line(command: str) -> Markup:
     button = element("button", "copy", type="button", class_="copy")
-    return element("div", element("code", command), button, class_="line-of-code")
+    # An option is not broken after its hyphens; what is copied is the text.
+    words = [
+        element("span", word, class_="option") if word.startswith("-") else word
+        for word in command.split(" ")
+    ]
+    spaced = [part for word in words for part in (" ", word)][1:]
+    return element("div", element("code", *spaced), button, class_="line-of-code")

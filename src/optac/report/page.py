@@ -131,7 +131,10 @@ def page_path(given: Path) -> Path:
 def _sections(report: Report) -> list[tuple[str, str, Markup]]:
     commands = Commands()
     shown: list[tuple[str, str, Markup]] = []
-    styles = looks((series.name for panel in report.panels for series in panel.series), report.reference)
+    styles: dict[str, Look] = {}
+    for panels in ((*report.curves, *report.profile), report.gaps, report.histories):
+        # Agents, algorithms and searches never share a figure, so that they need not be told apart by dashes.
+        styles |= looks((series.name for panel in panels for series in panel.series), report.reference)
     shown += [(section.key, section.title, section.body(commands)) for section in report.sections]
     if report.curves:
         about = element(
