@@ -74,8 +74,13 @@ def open_plain(path: Path, flags: int) -> int:
 
 
 def read_plain(path: Path) -> bytes:
-    """All of a plain file."""
+    """All of a plain file; refused where it is so large, be it of nothing but holes, that memory may not suffice."""
     with opened(path, os.O_RDONLY) as descriptor, open(descriptor, "rb", closefd=False) as file:
+        size, memory = os.fstat(descriptor).st_size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if size > memory // 4:
+            raise RunFailed(
+                f"{path} has {size:,} bytes, which is no file of optac's; put the right one there"
+            )
         return file.read()
 
 

@@ -76,6 +76,12 @@ def test_sweep_files(
     assert last.startswith("optac: error: ") and said in last
 
 
+@pytest.mark.parametrize("command", ["sweep", "tune"])
+def test_a_file_without_an_end(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "/dev/zero"]) == 2
+    assert "/dev/zero has more than 1,048,576 bytes" in capsys.readouterr().err
+
+
 def _header(shape: str) -> bytes:
     text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()

@@ -37,6 +37,17 @@ def test_the_report_survives(case: str, tmp_path: Path) -> None:
     assert replaced == case.startswith("half a character")
 
 
+@pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "status.json"])
+def test_the_report_leaves_out_a_file_of_a_terabyte(name: str, tmp_path: Path) -> None:
+    """Of nothing but holes, so that it takes no room on the disk, and all of memory where it is read."""
+    for run in ("one", "two"):
+        write_run(tmp_path / "runs" / run)
+    with open(tmp_path / "runs" / "two" / name, "wb") as file:
+        file.truncate(1 << 40)
+    written = write_report([tmp_path / "runs"], tmp_path / "report.html")
+    assert any(f"two/{name} has 1,099,511,627,776 bytes" in note for note in written.notes), written.notes
+
+
 def _csv(run: TrainingRun) -> str:
     return raw_rows(Evidence((), (run,), (), ()))["training-rows.csv"]
 

@@ -57,9 +57,11 @@ def read_sweep(file: Path) -> Sweep:
 def read_toml(file: Path) -> dict[str, Any]:
     """The content of a TOML file, with optac's errors."""
     try:
-        if file.stat().st_size > MOST_BYTES:
+        with file.open("rb") as opened:
+            text = opened.read(MOST_BYTES + 1)  # a device has no end
+        if len(text) > MOST_BYTES:
             raise InvalidInput(f"{file} has more than {MOST_BYTES:,} bytes; a sweep's file is shorter")
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(text.decode())
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
     except RecursionError as error:
