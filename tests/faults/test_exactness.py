@@ -1,6 +1,8 @@
 """A result that says `exact` is, to the bit, the undisturbed run's; where that cannot be shown, one line says why."""
 
+import os
 import shutil
+import signal
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,10 @@ import gymnasium
 import numpy as np
 import pytest
 
+from optac.agents.training.callbacks import Callback
 from optac.agents.training.store import UNREPEATABLE, ResumeWarning, is_repeatable
 from optac.environments import can_save, changed_surroundings, restore_state, save_state, surroundings
-from optac.runs.training import resume, train
+from optac.runs.training import Interrupted, resume, train
 from tests.faults import hidden_later, hidden_state
 from tests.faults.test_configuration import SETTINGS
 
@@ -70,6 +73,21 @@ def test_each_hidden_state_is_told_by_what_gives_it_away(kind: type) -> None:
     said += [] if is_repeatable(env, {"seed": 1, "step": 30}, 0.0) else [UNREPEATABLE]
     said += [f"{name} changed" for name in changed_surroundings(before, env)]
     assert any(hidden_state.INEXACT[kind] in text for text in said), said
+
+
+class Early(Callback):
+    """Ends a run before its first step."""
+
+    def on_start(self, training: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_run_that_was_ended_before_its_first_step_is_exact(tmp_path: Path) -> None:
+    whole = trained(hidden_state.SharedList, tmp_path / "whole")
+    with pytest.raises(Interrupted):
+        trained(hidden_state.SharedList, tmp_path / "run", callback=Early())
+    again = resume(tmp_path / "run")
+    assert again.exact and again.parameters_sha256 == whole.parameters_sha256
 
 
 def test_changed_code_of_an_environment_is_not_called_exact(

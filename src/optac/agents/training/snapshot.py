@@ -123,6 +123,8 @@ def retrace(
     """
     env, replay, timeout = learner.env, learner.replay, learner.chosen.settings.step_timeout
     kept = meta.get("mark")
+    if kept is None and replay.added == 0:
+        return None  # it was saved before its first step
     if kept is None:
         return "no steps before the checkpoint are kept by which its environment could be checked"
     if not replay.oldest() <= kept["row"] <= replay.added:
