@@ -268,6 +268,7 @@ def test_several_settings_may_follow_one_option_and_a_name_after_them() -> None:
         "train Pendulum-v1 --set a=1 b=2 --env-kwargs g=5 h=x=y",
         "train --set a=1 b=2 --env-kwargs g=5 h=x=y Pendulum-v1",
         "train --set a=1 --env-kwargs g=5 --set b=2 Pendulum-v1 --env-kwargs h=x=y",
+        "train Pendulum-v1 --set a=1 b=2 --seed=3 --env-kwargs g=5 h=x=y --steps=7",
     ):
         found = read(line)
         assert (found.environment, found.settings, found.env_kwargs) == (

@@ -16,7 +16,7 @@ from optac.settings import meanings, wanted
 
 SEVERAL = ("--set", "--env-kwargs")
 """options that take one NAME=VALUE each, and may have more of them behind"""
-_ASSIGNMENT = re.compile(r"[\w.-]+=.+", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[\w.][\w.-]*=.+", re.DOTALL)
 
 
 class Parser(argparse.ArgumentParser):
