@@ -56,6 +56,24 @@ def test_restored_environment_goes_on_bit_for_bit(name):
     assert advance(other, chosen[37:]) == advance(saved, chosen[37:])
 
 
+def test_a_state_that_names_no_constants_leaves_them_where_they_are():
+    """As those of checkpoints do that were made before constants were named."""
+    saved, other = make("optac/InvertedPendulum-v0"), make("optac/InvertedPendulum-v0")
+    chosen = actions(saved, 20)
+    saved.reset(seed=3), other.reset(seed=11)
+    advance(saved, chosen[:5])
+    state, named = save_state(saved), set()
+    for layer in state["layers"]:
+        constants = {
+            name for name, v in layer["attributes"].items() if isinstance(v, dict) and "constant" in v
+        }
+        layer["attributes"] = {n: v for n, v in layer["attributes"].items() if n not in constants}
+        named |= constants
+    assert "model" in named
+    restore_state(other, through_files(state))
+    assert advance(other, chosen[5:]) == advance(saved, chosen[5:])
+
+
 def test_restores_into_an_environment_never_reset():
     saved, fresh = make("optac/Pendulum-v0"), make("optac/Pendulum-v0")
     chosen = actions(saved, 250)

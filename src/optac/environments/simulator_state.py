@@ -72,8 +72,10 @@ def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
             "make the environment as it was made for the saved run."
         )
     for layer, record in zip(layers, saved, strict=True):
-        for name in [name for name, _ in attributes_of(layer) if name not in record["attributes"]]:
-            delattr(layer, name)
+        for name, value in attributes_of(layer):
+            # A state that was saved before constants were named has none of them.
+            if name not in record["attributes"] and not is_constant(value):
+                delattr(layer, name)
         for name, value in record["attributes"].items():
             try:
                 _restore_attribute(layer, name, value, restored)
