@@ -12,6 +12,7 @@ import pytest
 from optac.cli import main
 from optac.errors import InvalidInput, MissingExtra, RunFailed
 from optac.report.files import write_report
+from optac.report.tuning_section import RecordedTuning, history_panels
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_sealed
 from optac.sweeps.standing import run_standing
@@ -147,9 +148,21 @@ def test_the_page_has_the_history_the_importances_and_every_trial(whole: Tuned) 
         kept.replace('"number": 0', f'"number": {10**400}'),
     ):
         assert damaged != kept
-        write_sealed(whole.path / "tune.json", json.loads(damaged))
-        assert any("tune.json is damaged" in note for note in write_report([whole.path], out).notes)
+        said = {name: value for name, value in json.loads(damaged).items() if name != "sha256"}
+        write_sealed(whole.path / "tune.json", said)
+        notes = write_report([whole.path], out).notes
+        assert any("tune.json is damaged" in note and "sha256" not in note for note in notes)
     (whole.path / "kept.json").rename(whole.path / "tune.json")
+
+
+def test_a_return_of_zero_may_be_the_best() -> None:
+    scores = {0: -3.0, 1: 0.0, 2: -1.0, 3: None}
+    trials = [
+        {"number": number, "state": "finished", "score": score, "curve": ((20.0,), (score or 0.0,))}
+        for number, score in scores.items()
+    ]
+    panels = history_panels([RecordedTuning(Path(), "search", tuple(trials), {})])
+    assert [series.label for panel in panels for series in panel.series][-1] == "trial 1, the best"
 
 
 def test_a_changed_digit_is_refused_and_without_the_file_the_same_trials_are_chosen(whole: Tuned) -> None:

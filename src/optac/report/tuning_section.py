@@ -1,6 +1,5 @@
 """A search over settings on the page: how its best score grew, which settings matter, and every trial."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -117,8 +116,12 @@ def _history(tuning: RecordedTuning) -> Iterator[Panel]:
 
 def _curves(tuning: RecordedTuning) -> Iterator[Panel]:
     lines = {one["number"]: one["curve"] for one in tuning.trials if one["curve"][0]}
-    ended = [one for one in tuning.trials if one.get("state") == "finished" and one["number"] in lines]
-    best = max(ended, key=lambda one: finite(one.get("score")) or -math.inf, default=None)
+    ended = [
+        one
+        for one in tuning.trials
+        if one["number"] in lines and one.get("state") == "finished" and finite(one.get("score")) is not None
+    ]
+    best = max(ended, key=lambda one: float(one["score"]), default=None)
     if best is not None:
         name, (steps, returns) = f"trial {best['number']}, the best", best["curve"]
         series = Series("best trial", name, Band(steps, returns, None, None), lines)
