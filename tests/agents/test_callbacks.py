@@ -124,14 +124,27 @@ def test_a_resumed_run_still_stops_where_it_was_told_to(tmp_path: Path) -> None:
         assert "at step 60 is at least -1e+06" in str(RunFolder.open(run).status)
 
 
+def test_an_agent_that_learns_on_is_stopped_by_a_new_evaluation_alone() -> None:
+    agent = optac.SAC(ENV, seed=1, **TINY)
+    for reached in (60, 120):
+        assert agent.learn(200, callback=optac.StopOnReward(-1e6)).steps == reached
+
+
 def test_what_stops_a_run_is_changed_openly_and_used_up_once_it_has(tmp_path: Path) -> None:
     run = tmp_path / "run"
     trained(run, stop_on_reward=-1e6)
     assert resume(run, stop_on_reward=1e9).steps == 60 and run_config(run)["stop_on_reward"] == -1e6
     assert resume(run, steps=120, stop_on_reward=-2e6).steps == 60  # enough as it is
-    assert resume(run, steps=120, stop_on_reward=1e8).steps == 120
-    assert run_config(run)["stop_on_reward"] == 1e8
-    assert resume(run, steps=180).steps == 180 and "stop_on_reward" not in run_config(run)
+    with pytest.raises(InvalidInput, match="give a number above that"):
+        resume(run, steps=100)
+    assert run_config(run)["stop_on_reward"] == -2e6, "what is refused changes nothing"
+    assert resume(run, steps=120).steps == 120 and "stop_on_reward" not in run_config(run)
+
+
+def test_what_has_not_stopped_a_run_is_not_used_up(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert trained(run, steps=60, stop_on_reward=1e8).steps == 60
+    assert resume(run, steps=120).steps == 120 and run_config(run)["stop_on_reward"] == 1e8
 
 
 def scored(path: Path) -> list[tuple[float, int]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from optac.agents.record import record_of
 from optac.agents.training import checkpoint, checkpoints
+from optac.agents.training.callbacks import best_score
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.loop import ends_like_a_longer_run
 from optac.errors import InvalidInput, RunFailed
@@ -33,8 +34,13 @@ def refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoi
 
 
 def with_stop(folder: RunFolder, config: Row, reward: float | None) -> Row:
-    """The configuration that stops at this mean return, or at none, recorded in the folder."""
-    changed = {name: value for name, value in config.items() if name != STOP} | stop_of(reward)
+    """The configuration that stops at this mean return, or still where it did, recorded in the folder.
+
+    What an evaluation has reached has stopped the run, and does so no more.
+    """
+    used_up = STOP in config and best_score(folder.rows()) >= config[STOP]
+    kept = {name: value for name, value in config.items() if name != STOP or not used_up}
+    changed = kept | stop_of(reward)
     if changed != config:
         folder.check()
         write_json(folder.config_path, changed)

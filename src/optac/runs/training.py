@@ -87,8 +87,6 @@ def resume(
         refuse_another(folder, config, found)
         end, finished = _end_of(folder, config), folder.is_finished
         further = steps is not None and steps != end
-        if further if finished else stop_on_reward is not None:
-            config = with_stop(folder, config, stop_on_reward)
         if steps is not None and further:
             if found is None and finished:
                 raise InvalidInput(
@@ -106,6 +104,8 @@ def resume(
                 on_notice("this run is finished, and left alone; --steps N takes it on to N steps in all")
                 with _learner(config, found) as learner:
                     return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
+        if further if finished else stop_on_reward is not None:
+            config = with_stop(folder, config, stop_on_reward)
         with made(config["environment"]) as env:
             return run(folder, config, _chosen(config), env, found, **watching)
 

@@ -82,10 +82,13 @@ class Callback:
 
 
 class _Stopping(Callback):
-    """Stops at an evaluation; at the same one again where the run was killed between that and its end."""
+    """Stops at an evaluation; at the same one again where the run was killed between that and its end.
+
+    An agent that learns on in Python has no such end: there only a new evaluation stops it.
+    """
 
     def on_start(self, training: Training) -> None:
-        last = training.rows[-1] if training.rows else {}
+        last = training.rows[-1] if training.rows and training.folder is not None else {}
         if score_of(last) is not None and last.get("time/total_timesteps") == training.step:
             self.on_evaluation(training, last)
 
