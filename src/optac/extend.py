@@ -66,7 +66,6 @@ _HOMES = {
     "optac.agents.parts.soft_actor_critic": (
         "SoftInfo",
         "SoftState",
-        "Transitions",
         "Views",
         "actor_step",
         "critic_step",
@@ -76,6 +75,7 @@ _HOMES = {
         "soft_update",
     ),
     "optac.agents.parts.statistics": ("Statistics",),
+    "optac.agents.parts.transitions": ("Transitions",),
     "optac.agents.record": ("AgentRecord", "Block"),
     "optac.agents.settings": ("AgentSettings",),
     "optac.algorithms.loop.handle": ("EpisodesSpent", "Handle", "Sizes"),
