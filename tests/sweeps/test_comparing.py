@@ -18,6 +18,7 @@ from optac.errors import InvalidInput
 from optac.provenance import source_commit
 from optac.report.comparison import comparison_tables
 from optac.report.tables import cell
+from optac.studies import compare
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.comparing import prepared_comparison, run_compare
 from optac.sweeps.measuring import measured
@@ -266,3 +267,21 @@ def test_a_kept_comparison_resumes_and_refuses_another_problem(tmp_path) -> None
     with pytest.raises(InvalidInput, match="holds another problem"):
         optac.compare(other, ["ucbvi"], seeds=1, episodes=20, out=tmp_path / "kept")
     assert (tmp_path / "kept" / "problem.npz").read_bytes() == kept
+
+
+def test_a_problem_is_written_whole_and_through_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+
+    def killed(*given: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(compare, "rename", killed)
+        compare._save_in(tmp_path, problem, tmp_path / "aside.npz")
+    assert not (tmp_path / "problem.npz").exists()
+    (tmp_path / "problem.npz").symlink_to(tmp_path / "elsewhere.npz")
+    compare._save_in(tmp_path, problem, tmp_path / "aside.npz")
+    assert not (tmp_path / "problem.npz").is_symlink() and not (tmp_path / "elsewhere.npz").exists()
+    assert optac.LowRankMDP.load(tmp_path / "problem.npz").horizon == 2

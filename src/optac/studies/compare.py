@@ -1,6 +1,5 @@
 """A comparison as Python and the command have it: its rows, and the table and the figure made of them."""
 
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from optac.errors import InvalidInput
 from optac.figures import Picture
 from optac.mdp.exact_problem import ExactProblem
 from optac.notebook import card
+from optac.plain_files import rename, write_plain
 from optac.report.comparison import (
     LADDER_NOTE,
     NOTES,
@@ -139,7 +139,9 @@ def _save_in(folder: Path, problem: ExactProblem, aside: Path) -> None:
     file = folder / PROBLEM_FILE
     problem.save(aside)
     if not file.exists():
-        shutil.copyfile(aside, file)
+        part = file.with_suffix(".tmp")  # a kill leaves no half of it under its name
+        write_plain(part, aside.read_bytes())
+        rename(part, file)
     elif file.read_bytes() != aside.read_bytes():
         raise InvalidInput(f"{file} holds another problem; give the comparison another out=")
 
