@@ -27,6 +27,8 @@ def test_every_ingredient_is_taken_out_of_one_agent_and_put_into_the_other() -> 
     assert added == AgentSettings.PRESETS["recipe"]
     assert len(runs) == len(list(variants())) == len({run.id for run in runs})
     assert {run.config["environment"]: run.total for run in sweep().runs} == STEPS
+    plain = [run.id for run in sweep(seeds=1, environments=["optac/Hopper-v0"], preset="plain").runs]
+    assert len(plain) == len(set(plain)) == 3, "whole and without it are the same runs there"
 
 
 def test_a_run_of_it_is_a_line_of_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,9 +39,9 @@ def planned(
         for agent, settings in variants:
             axes = {"environments": [environment], "agents": [agent], "seeds": seeds, "steps": length}
             runs += sweep_of(name, {"sweep": axes, "settings": dict(settings)}).runs
-    runs.sort(key=lambda run: int(run.config["seed"]))
+    once = {run.id: run for run in runs}.values()  # two variants may come to the same settings
     given = {"environments": chosen, "seeds": seeds, "steps": steps}
-    return Sweep(name, {"study": given}, tuple(runs))
+    return Sweep(name, {"study": given}, tuple(sorted(once, key=lambda run: int(run.config["seed"]))))
 
 
 def missing_runs(sweep: Sweep, results: Path) -> list[str]:
