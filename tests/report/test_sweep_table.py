@@ -106,6 +106,20 @@ def test_a_run_and_a_folder_of_runs_have_a_standing_too(
     assert [run["score"] for run in json.loads(capsys.readouterr().out)["runs"]] == [8.0]
 
 
+def test_a_pruned_run_is_called_so_and_told_by_what_was_varied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "pruned at step 20: below the others"
+    runs = tuple(
+        RunStanding(name, "finished", choices={"width": width}, why=said)
+        for name, width, said in (("a", "8", None), ("b", "16", why))
+    )
+    show_standing(SweepStanding(tmp_path, runs))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [["8", "finished"], ["16", "pruned"]]
+    assert lines[4] == f"width=16: {why}"
+
+
 def dry_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     words = ["sweep", str(folder / "locks.toml"), "--dry-run", "--out", str(folder / "out"), "--json"]
     assert main(words) == 0
