@@ -99,6 +99,21 @@ def test_next_state_loss_standardises_the_target() -> None:
     assert next_state_loss(model, batch, statistics) == pytest.approx((1.0 + 4.0) / 2)
 
 
+def test_a_change_is_counted_in_units_of_its_own_size_whatever_the_spread_of_the_states() -> None:
+    model = transition_model(2, 1, 4, 3, key=jax.random.key(0))
+    silent = jax.tree.map(jnp.zeros_like, model)  # predicts 0 for every change
+    obs = jnp.array([[0.0, 100.0], [0.0, -100.0], [0.0, 100.0], [0.0, -100.0]])
+    change = jnp.array([[3.0, 0.01], [-3.0, 0.01], [3.0, -0.01], [-3.0, -0.01]])
+    batch = Transitions(obs, jnp.zeros((4, 1)), jnp.zeros(4), obs + change, jnp.zeros(4))
+    wide = Statistics(np.zeros(2), np.array([3.0, 100.0]), np.ones(()))
+    # Each dimension's changes have its own size as their root mean square; as states the second's would not be seen.
+    assert next_state_loss(silent, batch, wide, change=True) == pytest.approx(1.0, rel=1e-3)
+    rare = jnp.zeros((100, 2)).at[0].set(jnp.array([1.0, 2.0]))
+    batch = Transitions(jnp.zeros((100, 2)), jnp.zeros((100, 1)), jnp.zeros(100), rare, jnp.zeros(100))
+    # One change in a hundred is ten root mean squares, of which five count.
+    assert next_state_loss(silent, batch, wide, change=True) == pytest.approx(25 / 100, rel=1e-3)
+
+
 def test_bonus_is_the_elliptical_norm_of_the_ridge_covariance() -> None:
     rng = np.random.default_rng(0)
     phi, weight = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(1, 3, 50).astype(np.float32)

@@ -11,7 +11,7 @@ the critics are SAC's own with a φ of its own beside (s, a) for each: φ is all
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -67,6 +67,7 @@ class Settings(AgentSettings):
             "feature_norm": True,
             "head_layers": 2,
             "early_features": True,
+            "predict_change": True,
             "bonus_copy": True,
             "bonus_unit": "size",
         },
@@ -86,6 +87,7 @@ class Settings(AgentSettings):
     feature_copy_rate: float = setting(
         0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
     )
+    predict_change: bool = setting(False, "let φ predict s' − s, in units of its size over the batch, not s'")
     feature_norm: bool = setting(False, "standardise both layers of φ over their units, so that φ is bounded")
     raw_input: bool = setting(False, "let the critic on φ see (s, a) beside it")
     head_layers: int = setting(1, "hidden layers of the critic on φ", least=1)
@@ -105,9 +107,6 @@ class Settings(AgentSettings):
     bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)
     bonus_every: int = setting(1_000, "steps between two rebuildings of Λ", least=1)
     bonus_samples: int = setting(10_000, "transitions that Λ is rebuilt from, scaled to all", least=1)
-
-
-FeatureLoss = Callable[[TransitionModel, Transitions, Statistics], Float[Array, ""]]
 
 
 class State(SoftState):
@@ -169,10 +168,9 @@ def update(
     statistics: Statistics,
     *,
     actor: bool = True,
-    loss: FeatureLoss = next_state_loss,
 ) -> tuple[State, Info]:
     """One step of φ for each of `batches`, then one of critics, actor, temperature, targets on the last."""
-    model, model_optimiser, feature_loss = _learn_features(settings, state, batches, statistics, loss)
+    model, model_optimiser, feature_loss = _learn_features(settings, state, batches, statistics)
     slow_phi = towards(state.slow_phi, model.phi, settings.feature_copy_rate)
 
     batch = jax.tree.map(lambda x: x[-1], batches)
@@ -222,7 +220,7 @@ def learn_features_alone(
 
     def body(i: Int[Array, ""], state: State) -> State:
         batch = jax.tree.map(lambda x: x[i], batches)
-        model, optimiser, _ = _learn_features(settings, state, batch, statistics, next_state_loss)
+        model, optimiser, _ = _learn_features(settings, state, batch, statistics)
         return dataclasses.replace(state, model=model, slow_phi=model.phi, model_optimiser=optimiser)
 
     return jax.lax.fori_loop(0, count, body, state)
@@ -260,9 +258,13 @@ _compiled_features = jax.jit(features)
 
 
 def _learn_features(
-    settings: Settings, state: State, batches: Transitions, statistics: Statistics, loss_of: FeatureLoss
+    settings: Settings,
+    state: State,
+    batches: Transitions,
+    statistics: Statistics,
 ) -> tuple[TransitionModel, optax.OptState, Float[Array, ""]]:
     model, optimiser = state.model, state.model_optimiser
+    loss_of = partial(next_state_loss, change=settings.predict_change)
     for i in range(len(batches.reward)):
         batch = jax.tree.map(lambda x, i=i: x[i], batches)
         loss, gradient = jax.value_and_grad(loss_of)(model, batch, statistics)

@@ -78,6 +78,8 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     """Adam's step size for φ and M"""
     feature_copy_rate: float
     """how far the critic's copy of φ moves towards φ"""
+    predict_change: bool
+    """let φ predict s' − s, in units of its size over the batch, not s'"""
     feature_norm: bool
     """standardise both layers of φ over their units, so that φ is bounded"""
     raw_input: bool

@@ -16,6 +16,9 @@ from optac.agents.parts.soft_actor_critic import Batch, Inputs
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions
 
+CHANGE_BOUND = 5.0
+"""root mean squares beyond which a change counts no more"""
+
 
 class TransitionModel(eqx.Module):
     """φ and the projection M that turns it into a prediction of the standardised next state; or several of them."""
@@ -80,12 +83,20 @@ def q_values(critic: MLP, phi: Inputs, fourier: FourierLayer | None) -> Float[Ar
     return each(critic, phi if fourier is None else fourier(phi))[..., 0]
 
 
-def next_state_loss(model: TransitionModel, batch: Transitions, statistics: Statistics) -> Float[Array, ""]:
+def next_state_loss(
+    model: TransitionModel, batch: Transitions, statistics: Statistics, *, change: bool = False
+) -> Float[Array, ""]:
     """E‖M φ(s, a) − s'‖² per dimension of s', which is standardised by what has been seen.
 
-    Standardising is the diagonal covariance of the Gaussian model; the mean is absorbed by M's bias.
+    Standardising is the diagonal covariance of the Gaussian model; the mean is absorbed by M's bias. With `change` it
+    is s' − s that is predicted, each dimension in units of its root mean square over the batch, within ±5: what an
+    action does in one step is little against the spread of all states, and would hardly be seen.
     """
     target = (batch.next_obs - statistics.next_obs_mean) / statistics.next_obs_std
+    if change:
+        change_of = batch.next_obs - batch.obs
+        size = jnp.sqrt(jnp.mean(change_of**2, axis=0) + 1e-8)
+        target = jnp.clip(change_of / size, -CHANGE_BOUND, CHANGE_BOUND)
     x = jnp.concatenate([batch.obs, batch.action], axis=-1)
 
     def predicted(model: TransitionModel) -> Float[Array, "batch obs"]:
