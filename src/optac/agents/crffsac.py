@@ -80,9 +80,7 @@ class Settings(AgentSettings):
     )
     own_features: bool = setting(False, "give every critic a φ of its own, with errors of its own")
     feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
-    early_features: bool = setting(
-        False, "let φ learn in the random start too, one step for each of its steps"
-    )
+    early_features: bool = setting(False, "let φ learn in the random start too, from the first full batch on")
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
         0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0

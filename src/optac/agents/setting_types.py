@@ -73,7 +73,7 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     feature_steps: int
     """steps of φ, each on a fresh batch, in one update"""
     early_features: bool
-    """let φ learn in the random start too, one step for each of its steps"""
+    """let φ learn in the random start too, from the first full batch on"""
     feature_learning_rate: float
     """Adam's step size for φ and M"""
     feature_copy_rate: float
