@@ -72,7 +72,7 @@ blocks = itertools.count()
         (
             keeps_its_size,
             hooked(lambda seen: jnp.append(seen, 1.0)),
-            r"seen of its state is \(1,\), later \(\d+,\)",
+            r"seen of its state is \(2,\), later \(3,\)",
         ),
     ],
 )
