@@ -248,7 +248,10 @@ def test_the_bonus_is_counted_in_sizes_of_the_reward_and_one_rare_reward_does_no
 @pytest.mark.parametrize("agent", ["sac", "crffsac"])
 @pytest.mark.parametrize(
     ("env", "steps", "known"),
-    [("TwoStep", 1_200, {1.0: 1.0, 0.0: 0.5}), ("Forever", 1_200, {0.0: 1.0})],
+    [
+        pytest.param("TwoStep", 1_200, {1.0: 1.0, 0.0: 0.5}, marks=pytest.mark.slow),
+        ("Forever", 1_200, {0.0: 1.0}),
+    ],
 )
 def test_values_that_are_known_are_learnt(
     agent: str, env: str, steps: int, known: dict[float, float]

@@ -63,7 +63,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
         ("sac", ENV, 1),
         ("crffsac", ENV, 2),
         ("crffsac-bonus", ENV, 2),
-        ("crffsac-bonus", "optac/HalfCheetah-v0", 4),
+        pytest.param("crffsac-bonus", "optac/HalfCheetah-v0", 4, marks=pytest.mark.slow),
     ],
 )
 def test_a_run_resumed_from_any_state_of_its_folder_ends_as_if_undisturbed(
