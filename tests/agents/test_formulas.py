@@ -2,12 +2,14 @@
 
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.scipy.stats import norm
 
+from optac.agents import crffsac
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.bonus import elliptical_bonus, inverse_root
 from optac.agents.parts.features import fourier_layer, next_state_loss, transition_model
@@ -30,11 +32,10 @@ from optac.numpy_policy import Policy
 def test_soft_target_takes_the_lower_critic_and_stops_at_a_termination() -> None:
     target = soft_target(
         jnp.array([1.0, 1.0]),
-        jnp.array([0.0, 1.0]),
+        0.9 * (1 - jnp.array([0.0, 1.0])),
         jnp.array([[4.0, 4.0], [2.0, 2.0]]),
         jnp.array([-1.0, -1.0]),
         jnp.float32(0.5),
-        discount=0.9,
     )
     np.testing.assert_allclose(target, [1 + 0.9 * (2 + 0.5), 1.0], rtol=1e-6)
 
@@ -174,8 +175,71 @@ def test_replay_forgets_the_oldest_and_numbers_the_rest() -> None:
         )
     assert (len(replay), replay.oldest()) == (3, 2)
     np.testing.assert_array_equal(replay.between(2, 5).reward, [2, 3, 4])
-    drawn = replay.draw((1000,), generator=np.random.default_rng(0))
+    drawn = replay.at(replay.draw((1000,), generator=np.random.default_rng(0)))
     assert set(drawn.reward.tolist()) == {2.0, 3.0, 4.0}
+
+
+def played(replay: Replay, obs: float, reward: float, next_obs: float, *, terminated: bool = False) -> None:
+    as_row = [np.array([x], np.float32) for x in (obs, 0.0, next_obs)]
+    replay.add(as_row[0], as_row[1], float(reward), as_row[2], terminated)
+
+
+def test_rewards_ahead_end_where_the_episode_does_and_where_the_rows_do() -> None:
+    replay = Replay.empty(8, 1, 1)
+    played(replay, 0, 1, 1)
+    played(replay, 1, 2, 2, terminated=True)  # the MDP ends: no value after it
+    played(replay, 9, 4, 10)
+    played(replay, 10, 8, 11)  # a time limit: the value takes over here
+    played(replay, 20, 16, 21)
+    played(replay, 21, 32, 22)
+    played(replay, 22, 64, 23)  # the newest row
+    reward, later, discount = replay.ahead(np.arange(7), 3, 0.5)
+    np.testing.assert_array_equal(reward, [1 + 1, 2, 4 + 4, 8, 16 + 16 + 16, 32 + 32, 64])
+    np.testing.assert_array_equal(later[:, 0], [2, 2, 11, 11, 23, 23, 23])
+    np.testing.assert_array_equal(discount, [0, 0, 0.25, 0.5, 0.125, 0.25, 0.5])
+
+
+def test_rewards_ahead_go_on_around_the_ring_but_not_from_the_newest_row_to_the_oldest() -> None:
+    replay = Replay.empty(3, 1, 1)
+    for i in range(4):  # slots hold steps 3, 1, 2
+        played(replay, i, 10**i, i + 1)
+    reward, later, discount = replay.ahead(np.arange(3), 2, 0.1)
+    np.testing.assert_allclose(reward, [1000, 10 + 10, 100 + 100])
+    np.testing.assert_array_equal(later[:, 0], [4, 3, 4])
+    np.testing.assert_allclose(discount, [0.1, 0.01, 0.01])
+    played(replay, 4, 5, 2)  # slots hold steps 3, 4, 2: the newest leads to where the oldest began
+    np.testing.assert_allclose(replay.ahead(np.array([1]), 2, 0.1)[0], [5])
+
+
+def test_a_target_of_several_steps_is_the_one_computed_by_hand() -> None:
+    """Three rows, n = 2, γ = 1/2: the first is bootstrapped after its second reward, which ended nothing."""
+    replay = Replay.empty(3, 1, 1)
+    played(replay, 0, 1, 1)
+    played(replay, 1, 2, 2)
+    played(replay, 2, 4, 3, terminated=True)
+    settings = AgentSettings(n_step=2, discount=0.5)
+    slots = np.random.default_rng(0).integers(0, 3, (50,))
+    batch = Transitions.drawn(replay, (50,), settings, generator=np.random.default_rng(0))
+    value = jnp.array([0.0, 0.0, 100.0, 1000.0])[batch.later[:, 0].astype(int)]
+    target = soft_target(batch.reward, batch.later_discount, value[None], jnp.zeros(50), jnp.float32(0.1))
+    by_hand = np.array([1 + 0.5 * 2 + 0.25 * 100, 2 + 0.5 * 4, 4.0])
+    np.testing.assert_allclose(target, by_hand[slots])
+    np.testing.assert_allclose(batch.next_obs[:, 0], 1.0 + slots)  # φ still predicts the very next state
+
+
+def test_critics_learn_from_what_came_later_and_features_from_what_came_next() -> None:
+    settings = crffsac.Settings(n_step=3)
+    state = crffsac.init(settings, 3, 1, key=jax.random.key(0))
+    keys = jax.random.split(jax.random.key(1), 3)
+    obs, next_obs, later = (jax.random.normal(key, (1, 8, 3)) for key in keys)
+    rows = Transitions(obs, jnp.zeros((1, 8, 1)), jnp.ones((1, 8)), next_obs, jnp.zeros((1, 8)))
+    ahead = rows._replace(later=later, later_discount=jnp.full((1, 8), 0.9))
+    statistics = Statistics(np.zeros(3), np.ones(3), np.ones(()))
+    update = jax.jit(lambda rows: crffsac.update(settings, state, rows, statistics)[0])
+    one, other = update(rows), update(ahead)
+    assert eqx.tree_equal(one.model, other.model)
+    assert not eqx.tree_equal(one.critic, other.critic)
+    assert eqx.tree_equal(other.critic, update(ahead._replace(terminated=jnp.ones((1, 8)))).critic)
 
 
 def host_policy(actor: MLP) -> Policy:

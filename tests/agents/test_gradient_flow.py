@@ -107,11 +107,10 @@ def test_critic_and_actor_take_their_own_steps_alone() -> None:
     action, log_probability = squashed_gaussian.sample(before.actor, batch.next_obs, key=key_next)
     target = soft_target(
         batch.reward,
-        batch.terminated,
+        chosen.discount * (1 - batch.terminated),
         sac.q_values(before.target_critic, sac.joined(batch.next_obs, action)),
         log_probability,
         jnp.exp(before.log_temperature),
-        discount=chosen.discount,
     )
     x = sac.joined(batch.obs, batch.action)
     gradient = jax.grad(lambda critic: critic_loss(sac.q_values(critic, x), target))(before.critic)

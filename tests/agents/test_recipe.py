@@ -108,11 +108,10 @@ def test_the_spread_of_returns_has_a_floor() -> None:
 def test_no_next_state_is_worth_more_than_the_bound() -> None:
     target = soft_target(
         jnp.array([1.0, 1.0, 1.0]),
-        jnp.array([0.0, 0.0, 1.0]),
+        0.5 * (1 - jnp.array([0.0, 0.0, 1.0])),
         jnp.array([[9.0, 3.0, 9.0], [8.0, 4.0, 9.0]]),
         jnp.zeros(3),
         jnp.float32(0.1),
-        discount=0.5,
         bound=jnp.float32(5.0),
     )
     np.testing.assert_allclose(target, [1 + 0.5 * 5, 1 + 0.5 * 3, 1.0])

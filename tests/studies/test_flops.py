@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from optac.studies.bench.contender import matmul_flops, sgemm_flops_per_second
+from optac.agents.agent import Agent
+from optac.studies.bench.contender import flops_per_update, matmul_flops, sgemm_flops_per_second
 
 A, B = jnp.ones((3, 5)), jnp.ones((5, 7))
 
@@ -41,6 +42,20 @@ def test_of_a_choice_the_dearest_branch_counts():
         return jax.lax.cond(yes, lambda c: c @ c @ c, lambda c: c @ c, x)
 
     assert matmul_flops(choose, jnp.ones((4, 4)), True) == 2 * 2 * 4**3
+
+
+def test_an_update_of_sac_costs_the_products_that_its_page_counts():
+    """Sixteen of B × w by w × w, and the thin ones at the networks' ends."""
+    b, w, obs, act = 8, 32, 3, 1
+    agent = Agent("Pendulum-v1", agent="sac", seed=0, learning_starts=10, batch_size=b, width=w, eval_every=0)
+    agent.learn(20)
+    thin = 2 * b * w
+    counted = flops_per_update(agent._learner) - 16 * 2 * b * w * w
+    critics = 2 * (obs + act + 1)  # both critics' ends, passed forwards
+    actor = obs + 2 * act
+    # Q̄(s', a'), a'; Q(s, a) and its gradients; π(s) and its gradients; Q(s, π(s)) and back to its input
+    ends = critics + actor + (2 * critics + 2 * 1) + (2 * actor + 2 * act) + critics + 2 * (1 + obs + act)
+    assert counted == thin * ends
 
 
 def test_sgemm_rate_is_that_of_a_machine_of_this_century():

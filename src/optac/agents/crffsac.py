@@ -204,7 +204,7 @@ def before_updates(settings: Settings, state: State, block: Block) -> State:
     if not settings.early_features or len(block.replay) < settings.batch_size:
         return state
     shape = (settings.updates_per_dispatch, 1, settings.batch_size)
-    batches = Transitions(*map(jnp.asarray, block.replay.draw(shape, generator=block.generator)))
+    batches = Transitions.drawn(block.replay, shape, settings, generator=block.generator)
     count = jnp.int32(block.step - block.before)
     return learn_features_alone(settings.determining(), state, batches, block.statistics, count)
 

@@ -27,6 +27,8 @@ class AgentSettingTypes(TypedDict, total=False):
     """how far a target network moves towards its network"""
     target_every: int
     """updates between two moves of the target networks"""
+    n_step: int
+    """steps whose rewards a target has before the value takes over"""
     actor_every: int
     """updates of the critics for one of actor and temperature"""
     normalise: bool

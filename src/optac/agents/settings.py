@@ -58,6 +58,7 @@ class AgentSettings:
         0.005, "how far a target network moves towards its network", least=0.0, most=1.0
     )
     target_every: int = setting(1, "updates between two moves of the target networks", least=1)
+    n_step: int = setting(1, "steps whose rewards a target has before the value takes over", least=1)
     actor_every: int = setting(1, "updates of the critics for one of actor and temperature", least=1)
     normalise: bool = setting(False, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(False, "standardise the hidden layers of the critics over their units")

@@ -60,9 +60,30 @@ class Replay:
         """The rows in these slots."""
         return Rows(*[column[slots] for column in self.rows])
 
-    def draw(self, shape: tuple[int, ...], *, generator: np.random.Generator) -> Rows:
-        """Rows drawn uniformly with replacement."""
-        return self.at(generator.integers(0, len(self), shape))
+    def draw(self, shape: tuple[int, ...], *, generator: np.random.Generator) -> Int[np.ndarray, "*batch"]:
+        """Slots drawn uniformly with replacement."""
+        return generator.integers(0, len(self), shape)
+
+    def ahead(
+        self, slots: Int[np.ndarray, "*batch"], steps: int, discount: float
+    ) -> tuple[Float[np.ndarray, "*batch"], Float[np.ndarray, "*batch obs"], Float[np.ndarray, "*batch"]]:
+        """Σ γʲ rⱼ over the next `steps` rows of each slot's episode, the observation after them, and γᵐ there.
+
+        The sum ends early, after m rows, where the episode does or where no later row is held; where the MDP ended, the
+        last is 0. A row goes on in the next one where that begins with the observation this one led to: after a time
+        limit it does not, and where it does by chance, the same state goes on from there.
+        """
+        rows, newest = self.rows, (self.added - 1) % self.capacity
+        reward = rows.reward[slots]
+        at, weight, going = slots, np.ones_like(reward), np.ones(reward.shape, bool)
+        for _ in range(steps - 1):
+            following = (at + 1) % len(self)
+            same = (rows.obs[following] == rows.next_obs[at]).all(axis=-1)
+            going = going & same & (rows.terminated[at] == 0) & (at != newest)
+            at = np.where(going, following, at)
+            weight = np.where(going, np.float32(discount) * weight, weight)
+            reward = reward + np.where(going, weight * rows.reward[at], np.float32(0.0))
+        return reward, rows.next_obs[at], np.float32(discount) * weight * (1 - rows.terminated[at])
 
     def weighted(
         self, room: int, *, generator: np.random.Generator

@@ -160,13 +160,13 @@ def critic_step(
     key: PRNGKeyArray,
 ) -> tuple[State, Scalar, Scalar]:
     """One step of the critics, and of their target where it is due; their loss and mean value."""
-    seen = views.actor(batch.next_obs)
-    next_action, next_log_probability = squashed_gaussian.sample(state.actor, seen, key=key)
-    values = values_of(state, views, state.target_critic, views.critic(batch.next_obs, next_action))
-    temperature, ended, gamma = jnp.exp(state.log_temperature), batch.terminated, settings.discount
-    target = soft_target(
-        reward, ended, values, next_log_probability, temperature, discount=gamma, bound=bound
-    )
+    later, discount = batch.next_obs, settings.discount * (1 - batch.terminated)
+    if batch.later is not None:
+        later, discount = batch.later, batch.later_discount
+    next_action, next_log_probability = squashed_gaussian.sample(state.actor, views.actor(later), key=key)
+    values = values_of(state, views, state.target_critic, views.critic(later, next_action))
+    temperature = jnp.exp(state.log_temperature)
+    target = soft_target(reward, discount, values, next_log_probability, temperature, bound=bound)
 
     def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
         values = values_of(state, views, critic, x)
@@ -239,18 +239,20 @@ def soft_policy(settings: AgentSettings, state: SoftState, statistics: Statistic
 
 def soft_target(
     reward: Column,
-    terminated: Column,
+    discount: Column,
     values: Values,
     log_probability: Column,
     temperature: Scalar,
     *,
-    discount: float,
     bound: Scalar | None = None,
 ) -> Column:
-    """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant; what is in brackets is at most `bound`."""
+    """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant; what is in brackets is at most `bound`.
+
+    `discount` is γ(1 − d), d being 1 where the MDP ended, or what stands for it several steps later.
+    """
     soft_value = jnp.min(values, axis=0) - temperature * log_probability
     soft_value = soft_value if bound is None else jnp.minimum(soft_value, bound)
-    return jax.lax.stop_gradient(reward + discount * (1 - terminated) * soft_value)
+    return jax.lax.stop_gradient(reward + discount * soft_value)
 
 
 def critic_loss(values: Values, target: Column, unit: Scalar | None = None, *, huber: bool = False) -> Scalar:

@@ -159,7 +159,7 @@ class Learner:
         every = settings.actor_every
         most = -(-settings.updates_per_dispatch // every)
         shape = (most, every, self.chosen.record.batches(settings), settings.batch_size)
-        batches = Transitions(*map(jax.numpy.asarray, self.replay.draw(shape, generator=self.generator)))
+        batches = Transitions.drawn(self.replay, shape, settings, generator=self.generator)
         state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
         self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count)

@@ -27,7 +27,7 @@ def compete(name: str, environment: str, warm_up: int) -> None:
     learner = agent._learner
     _say(
         ready=True,
-        flops_per_update=_flops_per_update(learner),
+        flops_per_update=flops_per_update(learner),
         replay_bytes=sum(column.nbytes for column in learner.replay.rows),
         updates_per_dispatch=learner.chosen.settings.updates_per_dispatch,
     )
@@ -56,13 +56,16 @@ def _agent(name: str, environment: str, warm_up: int) -> Any:
     return Agent(environment, agent=name, **{k: v for k, v in wanted.items() if k in known})
 
 
-def _flops_per_update(learner: Any) -> int:
+def flops_per_update(learner: Any) -> int:
+    """Floating-point operations of the matrix products in one update, the mean over a round of `actor_every`."""
     from optac.agents.parts.transitions import Transitions
 
     settings = learner.chosen.settings
-    shape = (1, learner.chosen.record.batches(settings), settings.batch_size)
-    batches = Transitions(*learner.replay.draw(shape, generator=np.random.default_rng(0)))
-    return matmul_flops(learner.chosen.updates, learner.state, batches, learner.statistics(), 1)
+    every = settings.actor_every
+    shape = (1, every, learner.chosen.record.batches(settings), settings.batch_size)
+    batches = Transitions.drawn(learner.replay, shape, settings, generator=np.random.default_rng(0))
+    one_round = matmul_flops(learner.chosen.updates, learner.state, batches, learner.statistics(), 1)
+    return one_round // every
 
 
 def matmul_flops(function: Callable[..., Any], *arguments: Any) -> int:
