@@ -25,6 +25,7 @@ from optac.agents.parts.soft_actor_critic import (
     temperature_loss,
 )
 from optac.agents.parts.statistics import RunningMoments, Statistics
+from optac.agents.parts.transitions import Later
 from optac.agents.settings import AgentSettings
 from optac.numpy_policy import Policy
 
@@ -220,8 +221,9 @@ def test_a_target_of_several_steps_is_the_one_computed_by_hand() -> None:
     settings = AgentSettings(n_step=2, discount=0.5)
     slots = np.random.default_rng(0).integers(0, 3, (50,))
     batch = Transitions.drawn(replay, (50,), settings, generator=np.random.default_rng(0))
-    value = jnp.array([0.0, 0.0, 100.0, 1000.0])[batch.later[:, 0].astype(int)]
-    target = soft_target(batch.reward, batch.later_discount, value[None], jnp.zeros(50), jnp.float32(0.1))
+    assert batch.later is not None
+    value = jnp.array([0.0, 0.0, 100.0, 1000.0])[batch.later.obs[:, 0].astype(int)]
+    target = soft_target(batch.reward, batch.later.discount, value[None], jnp.zeros(50), jnp.float32(0.1))
     by_hand = np.array([1 + 0.5 * 2 + 0.25 * 100, 2 + 0.5 * 4, 4.0])
     np.testing.assert_allclose(target, by_hand[slots])
     np.testing.assert_allclose(batch.next_obs[:, 0], 1.0 + slots)  # φ still predicts the very next state
@@ -233,7 +235,7 @@ def test_critics_learn_from_what_came_later_and_features_from_what_came_next() -
     keys = jax.random.split(jax.random.key(1), 3)
     obs, next_obs, later = (jax.random.normal(key, (1, 8, 3)) for key in keys)
     rows = Transitions(obs, jnp.zeros((1, 8, 1)), jnp.ones((1, 8)), next_obs, jnp.zeros((1, 8)))
-    ahead = rows._replace(later=later, later_discount=jnp.full((1, 8), 0.9))
+    ahead = rows._replace(later=Later(later, jnp.full((1, 8), 0.9)))
     statistics = Statistics(np.zeros(3), np.ones(3), np.ones(()))
     update = jax.jit(lambda rows: crffsac.update(settings, state, rows, statistics)[0])
     one, other = update(rows), update(ahead)

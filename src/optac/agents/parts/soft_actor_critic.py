@@ -160,9 +160,7 @@ def critic_step(
     key: PRNGKeyArray,
 ) -> tuple[State, Scalar, Scalar]:
     """One step of the critics, and of their target where it is due; their loss and mean value."""
-    later, discount = batch.next_obs, settings.discount * (1 - batch.terminated)
-    if batch.later is not None:
-        later, discount = batch.later, batch.later_discount
+    later, discount = batch.later or (batch.next_obs, settings.discount * (1 - batch.terminated))
     next_action, next_log_probability = squashed_gaussian.sample(state.actor, views.actor(later), key=key)
     values = values_of(state, views, state.target_critic, views.critic(later, next_action))
     temperature = jnp.exp(state.log_temperature)

@@ -11,11 +11,17 @@ from optac.agents.parts.statistics import Statistics
 from optac.agents.settings import AgentSettings
 
 
+class Later(NamedTuple):
+    """Where the value takes over, and what it counts there: γᵐ after m steps, 0 where the MDP ended before."""
+
+    obs: Float[Array, "*batch obs"]
+    discount: Float[Array, "*batch"]
+
+
 class Transitions(NamedTuple):
     """Rows of replay. Actions are in [−1, 1]; `terminated` is 1 where the MDP ended, 0 at a time limit.
 
-    With `n_step` above 1 `later` is where the value takes over, `later_discount` what it counts there (0 where the MDP
-    ended before), and `reward` the discounted sum until then.
+    With `n_step` above 1 the value takes over `later`, and `reward` is the discounted sum until then.
     """
 
     obs: Float[Array, "*batch obs"]
@@ -23,8 +29,7 @@ class Transitions(NamedTuple):
     reward: Float[Array, "*batch"]
     next_obs: Float[Array, "*batch obs"]
     terminated: Float[Array, "*batch"]
-    later: Float[Array, "*batch obs"] | None = None
-    later_discount: Float[Array, "*batch"] | None = None
+    later: Later | None = None
 
     @classmethod
     def drawn(
@@ -37,13 +42,12 @@ class Transitions(NamedTuple):
     ) -> "Transitions":
         """Rows drawn uniformly, with what followed them where values take over only n steps later."""
         slots = replay.draw(shape, generator=generator)
-        rows = cls(*map(jnp.asarray, replay.at(slots)))
+        obs, action, reward, next_obs, terminated = map(jnp.asarray, replay.at(slots))
+        rows = cls(obs, action, reward, next_obs, terminated)
         if settings.n_step == 1:
             return rows
-        reward, later, discount = replay.ahead(slots, settings.n_step, settings.discount)
-        return rows._replace(
-            reward=jnp.asarray(reward), later=jnp.asarray(later), later_discount=jnp.asarray(discount)
-        )
+        reward, *later = map(jnp.asarray, replay.ahead(slots, settings.n_step, settings.discount))
+        return rows._replace(reward=reward, later=Later(*later))
 
 
 def as_seen(
@@ -53,7 +57,7 @@ def as_seen(
     if not settings.normalise:
         return batches, statistics
     obs, next_obs = statistics.standardised(batches.obs), statistics.standardised(batches.next_obs)
-    later = None if batches.later is None else statistics.standardised(batches.later)
+    later = batches.later and batches.later._replace(obs=statistics.standardised(batches.later.obs))
     mean, std = jnp.zeros_like(statistics.next_obs_mean), jnp.ones_like(statistics.next_obs_std)
     return (
         batches._replace(obs=obs, next_obs=next_obs, later=later),
