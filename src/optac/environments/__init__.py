@@ -1,10 +1,10 @@
 """Environments: the paper's six control tasks for Gymnasium, and what the agents ask of any environment.
 
-Importing this package registers the six ids with Gymnasium; MuJoCo loads when one of them is made.
+Importing this package registers the ids with Gymnasium; MuJoCo loads when one of them is made.
 """
 
 from optac.environments.checks import check_environment
-from optac.environments.registration import TASKS, environment_name, make, register_tasks
+from optac.environments.registration import SPARSE, TASKS, environment_name, make, register_tasks
 from optac.environments.simulator_state import (
     UnsavableState,
     can_save,
@@ -19,6 +19,7 @@ from optac.environments.surroundings import changed_surroundings, code_hashes, s
 register_tasks()
 
 __all__ = [
+    "SPARSE",
     "TASKS",
     "UnsavableState",
     "can_save",

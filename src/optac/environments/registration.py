@@ -1,4 +1,4 @@
-"""The ids of the six tasks, and how an environment is made from its id."""
+"""The ids of the paper's six tasks and of a sparse one, and how an environment is made from its id."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ from optac.settings import assignments, plain
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """One of the six tasks: the module and class here, how long an episode lasts, and one line about it."""
+    """A task: the module and class here, how long an episode lasts, and one line about it."""
 
     place: str
     episode_steps: int
@@ -41,13 +41,20 @@ TASKS = {
     ),
 }
 
+SPARSE = {
+    "optac/SparseSwingUp-v0": TaskEntry(
+        "pendulum:SparseSwingUp", 200, "swing a hanging pendulum up; nothing is paid before it is there"
+    ),
+}
+"""not the paper's: where a bonus is to show what it is for"""
+
 # Gymnasium ids whose model file makes MuJoCo 4 warn and write MUJOCO_LOG.TXT into the working directory.
 _CLEAN = {"HalfCheetah-v4": "HalfCheetahV4", "HalfCheetah-v5": "HalfCheetahV5"}
 
 
 def register_tasks() -> None:
-    """Make the six ids known to Gymnasium; doing it again changes nothing."""
-    for name, task in TASKS.items():
+    """Make the ids known to Gymnasium; doing it again changes nothing."""
+    for name, task in (TASKS | SPARSE).items():
         if name not in gymnasium.registry:
             entry_point = f"optac.environments.{task.place}"
             gymnasium.register(name, entry_point=entry_point, max_episode_steps=task.episode_steps)

@@ -25,10 +25,12 @@ def planned(
     environments: Sequence[str] | None,
     seeds: int,
     steps: int | None,
+    first: int = 0,
 ) -> Sweep:
     """Every variant, an agent with settings, in every task: seed by seed, so that it is balanced wherever it stops.
 
-    `lengths` has the tasks with their steps; `environments`, `seeds` and `steps` ask for fewer of them.
+    `lengths` has the tasks with their steps; `environments`, `seeds` and `steps` ask for fewer of them. Seeds are
+    `first` and those after it.
     """
     chosen = list(lengths) if environments is None else list(environments)
     require_known(f"task of {name}", chosen, lengths)
@@ -37,7 +39,8 @@ def planned(
     for environment in chosen:
         length = lengths[environment] if steps is None else steps
         for agent, settings in variants:
-            axes = {"environments": [environment], "agents": [agent], "seeds": seeds, "steps": length}
+            numbers = list(range(first, first + seeds))
+            axes = {"environments": [environment], "agents": [agent], "seeds": numbers, "steps": length}
             runs += sweep_of(name, {"sweep": axes, "settings": dict(settings)}).runs
     once = {run.id: run for run in runs}.values()  # two variants may come to the same settings
     given = {"environments": chosen, "seeds": seeds, "steps": steps}

@@ -1,0 +1,42 @@
+"""Two sparse tasks as a sweep: cRFFSAC with and without the bonus, and SAC with three targets for its entropy.
+
+Tasks, thresholds, steps and the bonus, which is the preset's, stand here before any of these seeds is run.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from optac.sweeps.plan import Sweep
+
+SEEDS: Final = 5
+FIRST: Final = 10
+"""seeds 10 to 14; lower ones are for choosing"""
+SOLVED: Final = {"MountainCarContinuous-v0": 90.0, "optac/SparseSwingUp-v0": 100.0}
+"""the mean return of an evaluation that counts as solved: Gymnasium's own; upright for half of an episode"""
+STEPS: Final = dict.fromkeys(SOLVED, 50_000)
+PRESET: Final = "recipe"
+VARIANTS: Final[Sequence[tuple[str, dict[str, Any]]]] = (
+    ("crffsac-bonus", {}),
+    ("crffsac", {}),
+    ("sac", {}),
+    ("sac", {"target_entropy": 0.0}),
+    ("sac", {"target_entropy": 0.5}),
+)
+"""both tasks have one action: SAC's own target is −1, and uniform actions have 0.69"""
+
+
+def sweep(
+    *,
+    environments: Sequence[str] | None = None,
+    seeds: int = SEEDS,
+    steps: int | None = None,
+    preset: str = PRESET,
+) -> "Sweep":
+    """All of it, or less: these tasks, seeds 10 … 9 + seeds, so many steps."""
+    from optac.studies.published_runs import planned
+
+    variants = [(agent, {"preset": preset, **settings}) for agent, settings in VARIANTS]
+    return planned(
+        "exploration", STEPS, variants, environments=environments, seeds=seeds, steps=steps, first=FIRST
+    )
