@@ -1,24 +1,67 @@
 """The latent-variable class: T(s'|s,a) = Σ_z φ(z|s,a) μ(s'|z) with both factors on the simplex.
 
 Fitted by expectation maximisation on counts, every step of the horizon at once. A sweep is three matrix
-products; the likelihood never falls. The problem is not convex, hence several starts. With d ≥ S the
-class holds every kernel and the maximum is the table of frequencies.
+products, or where a table over (h, s, a, s') would be large as many over the transitions seen (`sparse_em`); the
+likelihood never falls. The problem is not convex, hence several starts. With d ≥ S the class holds every kernel and
+the maximum is the table of frequencies.
 """
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from optac.array_types import Counts
+from optac.array_types import Array, Counts
 from optac.errors import InvalidInput
-from optac.mdp.values import check_table
+from optac.mdp.values import check_table, is_large
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
+from optac.models.sparse_em import FLOOR, SparseEvidence
 from optac.models.transition_counts import TransitionCounts, dense_counts
 
 STIRRING = 1e-3
-FLOOR = 1e-300
+
+
+class DenseEvidence:
+    """Counts as a table over (h, s, a, s'), and the memory that the sweeps of a fit share."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        self.shape = counts.shape[:3]
+        self.free = counts.sum(axis=-1) == 0
+        self.samples = int(counts.sum())
+        self._room = np.empty((2, *counts.shape))
+
+    def sweep(self, phi: Array, mu: Array) -> tuple[Array, Array, Array]:
+        """One E and M step, with the log-likelihood of every step before it."""
+        return em_sweep(self.counts, phi, mu, self._room)
+
+    def log_likelihood(self, phi: Array, mu: Array) -> Float[np.ndarray, " horizon"]:
+        """Σ N_h(s,a,s') log T̂_h(s'|s,a) of every step."""
+        return log_likelihood(self.counts, phi, mu)
+
+    def spread(self, rank: int, rng: np.random.Generator) -> Float[np.ndarray, "horizon rank next"]:
+        """Observed next-state frequencies far from one another, as k-means++ picks centres."""
+        horizon, states, actions = self.shape
+        rows = self.counts.reshape(horizon, states * actions, states).astype(float)
+        visits = rows.sum(axis=-1)
+        frequencies = rows / np.maximum(visits, 1)[..., None]
+        mu = np.empty((horizon, rank, states))
+        for h in range(horizon):
+            distance = visits[h].copy()
+            for z in range(rank):
+                total = distance.sum()
+                if total <= 0:
+                    mu[h, z] = rng.dirichlet(np.ones(states))
+                    continue
+                mu[h, z] = frequencies[h, rng.choice(len(distance), p=distance / total)]
+                nearest = np.abs(frequencies[h, :, None] - mu[h, None, : z + 1]).sum(-1).min(-1)
+                distance = visits[h] * nearest**2
+        return mu
+
+
+Evidence: TypeAlias = DenseEvidence | SparseEvidence
 
 
 @dataclass(frozen=True)
@@ -34,13 +77,14 @@ class SimplexClass:
     restarts: int = 4
 
     def check(self, states: int, actions: int) -> None:
-        """A rank larger than S·A cannot be told apart from S·A by any data: refused."""
+        """A rank larger than S·A cannot be told apart from S·A by any data, and frequencies are a table: refused."""
         if not 1 <= self.rank <= states * actions:
             raise InvalidInput(
                 f"rank={self.rank} is out of range; with {states} states and {actions} actions "
                 f"rank must be between 1 and S·A = {states * actions}"
             )
-        check_table(1, states, actions)
+        if self.rank >= states:
+            check_table(1, states, actions)
 
     def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
         """Where a learner's memory starts."""
@@ -60,20 +104,20 @@ class SimplexClass:
         rng: np.random.Generator,
     ) -> LowRankModel:
         """The likeliest model EM finds, at least as likely as `previous`; a start ends when a sweep gains ≤ slack."""
-        counts = dense_counts(counts)
-        samples = int(counts.sum())
+        large = not isinstance(counts, np.ndarray) and is_large(*counts.shape)
         if self.rank >= counts.shape[1]:
-            return self._frequencies(counts)
-        if previous is None or samples >= 2 * previous.restarted_at:
-            starts = [_spread_start(counts, self.rank, rng) for _ in range(self.restarts)]
-            restarted_at = samples
+            return self._frequencies(dense_counts(counts))
+        evidence = SparseEvidence(counts) if large else DenseEvidence(dense_counts(counts))
+        if previous is None or evidence.samples >= 2 * previous.restarted_at:
+            starts = [self._fresh_start(evidence, rng) for _ in range(self.restarts)]
+            restarted_at = evidence.samples
         else:
             starts, restarted_at = [], previous.restarted_at
         if previous is not None:
             starts.append(_stirred(previous.phi, previous.mu, rng))
-        fits = [self._maximise(counts, phi, mu, slack) for phi, mu in starts]
+        fits = [self._maximise(evidence, phi, mu, slack) for phi, mu in starts]
         if previous is not None:
-            fits.append(_model(counts, previous.phi, previous.mu))
+            fits.append(_model(evidence, previous.phi, previous.mu))
         return replace(_best_of_each_step(fits), restarted_at=restarted_at)
 
     def _frequencies(self, counts: Counts) -> LowRankModel:
@@ -90,15 +134,19 @@ class SimplexClass:
         phi[free] = 1.0 / self.rank
         return LowRankModel(phi, mu, likelihood, free)
 
-    def _maximise(self, counts: Counts, phi: np.ndarray, mu: np.ndarray, slack: float) -> LowRankModel:
+    def _fresh_start(self, evidence: Evidence, rng: np.random.Generator) -> tuple[Array, Array]:
+        horizon, states, actions = evidence.shape
+        mu = evidence.spread(self.rank, rng)
+        return _stirred(np.full((horizon, states, actions, self.rank), 1.0 / self.rank), mu, rng)
+
+    def _maximise(self, evidence: Evidence, phi: Array, mu: Array, slack: float) -> LowRankModel:
         likelihood = -np.inf
-        room = np.empty((2, *counts.shape))
         for _ in range(self.sweeps):
-            phi, mu, before = em_sweep(counts, phi, mu, room)
+            phi, mu, before = evidence.sweep(phi, mu)
             if before.sum() - likelihood <= slack:
                 break
             likelihood = before.sum()
-        return _model(counts, phi, mu)
+        return _model(evidence, phi, mu)
 
 
 def em_sweep(
@@ -142,38 +190,18 @@ def log_likelihood(
     return np.einsum("hsan,hsan->h", counts, np.log(transitions))
 
 
-def _model(counts: Counts, phi: np.ndarray, mu: np.ndarray) -> LowRankModel:
-    free = counts.sum(axis=-1) == 0
+def _model(evidence: Evidence, phi: Array, mu: Array) -> LowRankModel:
+    free = evidence.free
     phi = np.where(free[..., None], 1.0 / phi.shape[-1], phi)
-    return LowRankModel(phi, mu, log_likelihood(counts, phi, mu), free)
+    return LowRankModel(phi, mu, evidence.log_likelihood(phi, mu), free)
 
 
-def _stirred(phi: np.ndarray, mu: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _stirred(phi: Array, mu: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """A little random mass everywhere: zeros and equal factors are fixed points of EM that no new data leave."""
     return (
         (1 - STIRRING) * phi + STIRRING / phi.shape[-1],
         (1 - STIRRING) * mu + STIRRING * rng.dirichlet(np.ones(mu.shape[-1]), size=mu.shape[:-1]),
     )
-
-
-def _spread_start(counts: Counts, rank: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Factors started at observed next-state frequencies far from one another, as k-means++ picks centres."""
-    horizon, states, actions, _ = counts.shape
-    rows = counts.reshape(horizon, states * actions, states).astype(float)
-    visits = rows.sum(axis=-1)
-    frequencies = rows / np.maximum(visits, 1)[..., None]
-    mu = np.empty((horizon, rank, states))
-    for h in range(horizon):
-        distance = visits[h].copy()
-        for z in range(rank):
-            total = distance.sum()
-            if total <= 0:
-                mu[h, z] = rng.dirichlet(np.ones(states))
-                continue
-            mu[h, z] = frequencies[h, rng.choice(len(distance), p=distance / total)]
-            nearest = np.abs(frequencies[h, :, None] - mu[h, None, : z + 1]).sum(-1).min(-1)
-            distance = visits[h] * nearest**2
-    return _stirred(np.full((horizon, states, actions, rank), 1.0 / rank), mu, rng)
 
 
 def _best_of_each_step(fits: list[LowRankModel]) -> LowRankModel:
