@@ -19,7 +19,7 @@ from typing import Any
 
 from optac import __version__
 from optac.commands.subcommand import Parser, notice
-from optac.errors import Interrupted, OptacError, OptacWarning, Terminated
+from optac.errors import Interrupted, OptacError, OptacWarning, Terminated, refusal
 from optac.registry import add_paths
 from optac.signals import let_go, listen
 
@@ -93,9 +93,12 @@ def _run(words: Sequence[str]) -> int:
     except MemoryError as error:
         notice(f"error: out of memory: {error}; make the problem or the run smaller")
         return 1
-    except (OptacError, OSError) as error:
+    except OptacError as error:
         notice(str(error) if isinstance(error, Interrupted) else f"error: {error}")
-        return getattr(error, "exit_code", 1)
+        return error.exit_code
+    except OSError as error:
+        notice(f"error: {refusal(error)}")
+        return 1
     except Exception as error:  # what nobody foresaw: the traceback is for whoever mends it
         notice(f"error: {_unforeseen(error)}")
         return 1

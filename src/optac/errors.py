@@ -1,12 +1,13 @@
 """The errors that optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
 
 import difflib
+import os
 import signal
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-_MOST_NAMES, _NEAREST = 40, 10
+_MOST_NAMES, _NEAREST, _MOST_LETTERS = 40, 10, 200
 
 
 class OptacError(Exception):
@@ -69,6 +70,32 @@ def require_known(kind: str, given: Iterable[str], known: Collection[str]) -> No
     for name in given:
         if name not in known:
             raise unknown_name(kind, name, known)
+
+
+def require_memory(size: int, what: str, lower: str) -> None:
+    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > there:
+        raise InvalidInput(
+            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
+        )
+
+
+def clipped(given: object) -> str:
+    """What was given, in so few letters that an error stays one line."""
+    try:
+        text = str(given)
+    except ValueError:  # Python shows no number of more than 4,300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… ({len(text):,} letters)"
+
+
+def refusal(error: OSError) -> str:
+    """What the system refused, in words: the place and why, without a number."""
+    place, why = error.filename2 or error.filename, error.strerror or str(error)
+    if isinstance(error, IsADirectoryError) and place:
+        return f"{place} is a folder, where a file belongs; move it away or name another place"
+    return f"{place}: {why}" if place else why
 
 
 def cannot_write(place: object, error: OSError, what: str = "folder") -> InvalidInput:

@@ -106,13 +106,19 @@ def write_plain(path: Path, data: bytes) -> None:
 def remove(path: Path) -> None:
     """Remove a file or a link, where there is one."""
     with suppress(FileNotFoundError), folder_of(path) as folder:
-        os.unlink(path.name, dir_fd=folder)
+        try:
+            os.unlink(path.name, dir_fd=folder)
+        except IsADirectoryError as error:
+            raise not_plain(path) from error
 
 
 def rename(path: Path, to: Path) -> None:
     """Give a file or folder another name; a file of that name is replaced."""
     with folder_of(path) as source, folder_of(to) as target:
-        os.rename(path.name, to.name, src_dir_fd=source, dst_dir_fd=target)
+        try:
+            os.rename(path.name, to.name, src_dir_fd=source, dst_dir_fd=target)
+        except IsADirectoryError as error:
+            raise not_plain(to) from error
 
 
 def link(path: Path, to: Path) -> None:

@@ -16,7 +16,6 @@ import inspect
 import itertools
 import json
 import math
-import os
 import re
 import textwrap
 import typing
@@ -25,9 +24,14 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias
 
-from optac.errors import InvalidInput, unknown_name
+from optac.errors import InvalidInput, clipped, unknown_name
 
 Bound: TypeAlias = int | float | None
+
+LARGEST = 2**63 - 1
+"""of all whole numbers: what NumPy and JAX take"""
+LARGEST_COUNT = 10**12
+"""of steps, episodes and the like: nobody sees the end of more"""
 
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("alpha", "ent_coef"), "initial_temperature"),
@@ -142,6 +146,11 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in parameters.items()}
 
 
+def whole(name: str, value: Any, *, least: int = 1) -> int:
+    """A count, however it was written, that something may come to the end of."""
+    return int(read(name, value, int, least=least, most=LARGEST_COUNT))
+
+
 def require_at_least(least: int | float, **numbers: int | float) -> None:
     """Every number is at least `least`, or an error that names the first that is not."""
     for name, value in numbers.items():
@@ -149,15 +158,6 @@ def require_at_least(least: int | float, **numbers: int | float) -> None:
             raise InvalidInput(f"{name}={value} is not a number; {name} must be at least {least}")
         if value < least:
             raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
-
-
-def require_memory(size: int, what: str, lower: str) -> None:
-    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size > there:
-        raise InvalidInput(
-            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
-        )
 
 
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
@@ -246,10 +246,13 @@ def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
         return _choice(name, value, typing.get_args(kinds[0]))
     try:
         answer = _READERS[kinds[0]](value)
+        if isinstance(answer, int) and answer > LARGEST and within.most is None:
+            within = dataclasses.replace(within, most=LARGEST)
         if isinstance(answer, int | float) and answer not in within:
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{name}={value} is not valid; {name} must be {wanted(kind, within)}") from None
+        told = f"{name}={clipped(value)}"
+        raise InvalidInput(f"{told} is not valid; {name} must be {wanted(kind, within)}") from None
     return answer
 
 

@@ -2,7 +2,10 @@
 
 import os
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, clipped
+
+MOST_THREADS = 1024
+"""more than any machine has cores for one run"""
 
 
 def limit_threads(threads: int) -> None:
@@ -11,8 +14,9 @@ def limit_threads(threads: int) -> None:
     NumPy obeys at once. XLA reads the number when the first array is made and keeps to it from then on; what the
     user has set for it in the environment stays as it is.
     """
-    if threads < 1:
-        raise InvalidInput(f"threads={threads} must be at least 1")
+    if not 1 <= threads <= MOST_THREADS:
+        wanted = f"a whole number, at least 1 and at most {MOST_THREADS}"
+        raise InvalidInput(f"threads={clipped(threads)} is not valid; threads must be {wanted}")
     os.environ.setdefault("NPROC", str(threads))
     flags = os.environ.get("XLA_FLAGS", "")
     if threads == 1 and "xla_cpu_multi_thread_eigen" not in flags:

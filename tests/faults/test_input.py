@@ -16,9 +16,13 @@ from optac import cli, make_problem
 from optac.commands import list as list_command
 from optac.errors import InvalidInput
 from optac.runs.folder import RunFolder
+from optac.runs.training_config import training_config
 from optac.sweeps.ray_executor import RayExecutor
 
 TRAIN = ["train", "probe/Drifting-v0", "--agent", "sac", "--steps", "20"]
+MANY = str(10**30)
+LOCK_WORDS = ["combination-lock", "horizon=2", "actions=2"]
+FINITE = ["--set", "model_class=finite"]
 ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a seed of 2^63": ([*TRAIN, "--seed", str(2**63)], f"seed={2**63} is not valid"),
     "a seed of 10^40": ([*TRAIN, "--seed", str(10**40)], "is not valid"),
@@ -36,6 +40,39 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a rich lock of 10^9 actions": (["solve", "rich-lock", f"actions={10**9}"], "lower horizon or actions"),
     "a seed of 10^40 for a solve": (["solve", "combination-lock", "--seed", str(10**40)], "is not valid"),
     "an evaluation cut at 0": ([*TRAIN, "--set", "eval_max_steps=0"], "eval_max_steps=0 is not valid"),
+    "10^30 steps": (
+        [*TRAIN[:-1], MANY],
+        f"steps={MANY} is not valid; steps must be a whole number, at least 1",
+    ),
+    "10^30 threads": ([*TRAIN, "--threads", MANY], "at least 1 and at most 1024"),
+    "10^5000 for the seed": ([*TRAIN, "--seed", f"1{'0' * 5000}"], "(5,003 letters) is not a whole number"),
+    "10^5000 for the width": ([*TRAIN, "--set", f"width=1{'0' * 5000}"], "(5,001 letters) is not valid"),
+    "a width of 2^62": ([*TRAIN, "--set", f"width={2**62}"], "lower width"),
+    "a width of 10^30": ([*TRAIN, "--set", f"width={MANY}"], f"at least 1 and at most {2**63 - 1}"),
+    "a batch of 2^62": ([*TRAIN, "--set", f"batch_size={2**62}"], "lower batch_size, updates_per_dispatch"),
+    "an actor at every 2^62th update": ([*TRAIN, "--set", f"actor_every={2**62}"], "at most 1000"),
+    "a replay of 2^62 rows": ([*TRAIN, "--set", f"replay_capacity={2**62}"], "at most 1000000000000"),
+    "a step of 10^308 seconds": ([*TRAIN, "--set", "step_timeout=1e308"], "at most 1000000000.0"),
+    "10^30 seeds of a comparison": (["compare", *LOCK_WORDS, "--seeds", MANY], f"seeds={MANY} is not valid"),
+    "20,000 seeds of a comparison": (
+        ["compare", *LOCK_WORDS, "--algorithms", "opt-ac", "--seeds", "20000"],
+        "more than 10,000 runs",
+    ),
+    "10^30 jobs of a comparison": (
+        ["compare", *LOCK_WORDS, "--algorithms", "opt-ac", "--jobs", MANY],
+        "at least 1 and at most 1024",
+    ),
+    "10^30 jobs of a study": (["reproduce", "oracles", "--jobs", MANY], "at least 1 and at most 1024"),
+    "a study of no number of minutes": (["reproduce", "oracles", "--minutes", "nan"], "minutes=nan"),
+    "10^30 steps of a study": (["reproduce", "table2", "--steps", MANY, "--dry-run"], f"steps={MANY} is not"),
+    "10^30 seeds of a study": (["reproduce", "table2", "--seeds", MANY, "--dry-run"], f"seeds={MANY} is not"),
+    "10^9 candidates": (["solve", *LOCK_WORDS, *FINITE, f"candidates={10**9}"], "lower candidates"),
+    "10^9 candidates of a walk": (
+        ["solve", "smooth-walk", "--set", f"candidates={10**9}"],
+        "lower candidates",
+    ),
+    "10^9 frequencies": (["solve", "smooth-walk", "--set", f"frequencies={10**9}"], "at most 1000000"),
+    "2^40 dimensions": (["solve", "rich-lock", f"dim={2**40}"], "lower dim, horizon or distractors"),
 }
 NESTED = "a = " + "[" * 10_000 + "]" * 10_000
 LOCK = 'algorithms = ["opt-ac"]\nproblems = ["combination-lock horizon=2 actions=2"]\niterations = 1\n'
@@ -44,6 +81,7 @@ SWEEPS: dict[str, tuple[str, str]] = {
     "10^30 seeds": (f"[sweep]\n{LOCK}seeds = {10**30}", "more than the 10,000 runs"),
     "two megabytes": ("# " + "x" * 2_000_000, "more than 1,048,576 bytes"),
     "no TOML": ("[sweep", "is not TOML"),
+    "10^5000 seeds": (f"[sweep]\n{LOCK}seeds = 1{'0' * 5000}", "is not TOML: Exceeds the limit"),
     "a table for the seeds": (f"[sweep]\n{LOCK}seeds = {{a = 1}}", "seeds = {'a': 1} is not valid"),
 }
 ROWS: dict[str, Any] = {
@@ -59,9 +97,39 @@ def test_arguments(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words, said = ARGUMENTS[case]
-    assert cli.main(words) == 2
+    assert exit_code(words) == 2
     last = capsys.readouterr().err.strip().splitlines()[-1]
-    assert last.startswith("optac: error: ") and said in last
+    assert last.startswith("optac: error: ") and said in last and len(last) < 500
+
+
+def exit_code(words: list[str]) -> int:
+    try:
+        return cli.main(words)
+    except SystemExit as end:  # argparse's own
+        return int(end.code or 0)
+
+
+RUN_WORDS: dict[str, tuple[list[str], str]] = {
+    "10^30 steps": (["resume", "run", "--steps", MANY], f"steps={MANY} is not valid; steps must be a whole"),
+    "10^30 threads": (["resume", "run", "--threads", MANY], "at least 1 and at most 1024"),
+    "10^30 episodes": (["eval", "run", "--episodes", MANY], f"episodes={MANY} is not valid"),
+    "10^30 as the seed of an evaluation": (["eval", "run", "--seed", MANY], f"seed={MANY} is not valid"),
+    "10^30 as the seed of a film": (["enjoy", "run", "--seed", MANY], f"seed={MANY} is not valid"),
+}
+
+
+@pytest.mark.parametrize("case", RUN_WORDS)
+def test_numbers_for_a_run_that_is_there(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = training_config("probe/Drifting-v0", "sac", steps=20, seed=0, settings={"width": 8})
+    RunFolder.create(Path("run"), config)
+    words, said = RUN_WORDS[case]
+    assert cli.main(words) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("optac: error: ") and said in line
+    assert RunFolder.open("run").config["steps"] == 20
 
 
 @pytest.mark.parametrize("case", SWEEPS)

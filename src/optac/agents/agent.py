@@ -29,7 +29,7 @@ from optac.agents.training.store import learner_of
 from optac.environments import make
 from optac.errors import InvalidInput
 from optac.notebook import card
-from optac.settings import changed, read, require_at_least
+from optac.settings import changed, read, whole
 from optac.threads import limit_threads
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Agent:
         `callback` is one or several: objects that extend `optac.Callback`, or functions that get each row of metrics
         and stop the training with False.
         """
-        steps = read("steps", steps, int, least=1)
+        steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
 
@@ -113,8 +113,8 @@ class Agent:
         The answer has `mean` and `std`, and of each episode `returns` and `lengths`. No evaluation had their seeds
         so far; `seed` chooses among them. Loaded from a finished run, these are the episodes of `optac eval`.
         """
-        require_at_least(1, episodes=episodes)
-        require_at_least(0, seed=seed)
+        whole("episodes", episodes)
+        whole("seed", seed, least=0)
         return evaluate(
             self._learner.policy,
             lambda: _another(self._given_env),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from optac.errors import InvalidInput, unknown_name
-from optac.settings import read_fields, setting
+from optac.settings import LARGEST_COUNT, read_fields, setting
 
 Chosen = TypeVar("Chosen", bound="AgentSettings")
 
@@ -59,8 +59,12 @@ class AgentSettings:
         0.005, "how far a target network moves towards its network", least=0.0, most=1.0
     )
     target_every: int = setting(1, "updates between two moves of the target networks", least=1)
-    n_step: int = setting(1, "steps whose rewards a target has before the value takes over", least=1)
-    actor_every: int = setting(1, "updates of the critics for one of actor and temperature", least=1)
+    n_step: int = setting(
+        1, "steps whose rewards a target has before the value takes over", least=1, most=1_000
+    )
+    actor_every: int = setting(
+        1, "updates of the critics for one of actor and temperature", least=1, most=1_000
+    )
     normalise: bool = setting(False, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(False, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(False, "let critics learn values in units of the returns' running deviation")
@@ -71,7 +75,7 @@ class AgentSettings:
     uniform_probability: float = setting(
         0.0, "probability of a uniformly random action after the start", least=0.0, most=1.0
     )
-    replay_capacity: int = setting(1_000_000, "transitions kept", least=1)
+    replay_capacity: int = setting(1_000_000, "transitions kept", least=1, most=LARGEST_COUNT)
     updates_per_dispatch: int = setting(10, "steps taken, then as many updates in one compiled call", least=1)
     eval_every: int = setting(5_000, "steps between evaluations; 0 means never", least=0, determines=False)
     eval_episodes: int = setting(10, "episodes of one evaluation", least=1)
@@ -80,7 +84,11 @@ class AgentSettings:
     )
     checkpoint_every: int = setting(5_000, "steps between checkpoints", least=1, determines=False)
     step_timeout: float = setting(
-        300.0, "seconds that one step of the environment may take; 0 means any", least=0.0, determines=False
+        300.0,
+        "seconds that one step of the environment may take; 0 means any",
+        least=0.0,
+        most=1e9,
+        determines=False,
     )
     log_every: int = setting(1_000, "steps between rows of metrics", least=1, determines=False)
 

@@ -15,7 +15,7 @@ from optac.mdp import Problem
 from optac.report.files import write_report
 from optac.report.tables import ORACLES, column
 from optac.runs.solving import SolveConfig, fresh_path, prepared_solve, problem_of, run_solve
-from optac.settings import read
+from optac.settings import whole
 from optac.studies.table2.report import REFERENCE
 from optac.terminal import progress, show_table
 from optac.threads import limit_threads
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """The lock, then the training unless it is left out, then the page of both."""
-    steps = read("steps", STEPS if arguments.steps is None else arguments.steps, int, least=1)
+    steps = whole("steps", STEPS if arguments.steps is None else arguments.steps)
     out = arguments.out or fresh_path(Path("runs/demo"))
     problem = problem_of(SolveConfig(PROBLEM, PARAMETERS))
     with progress(PROBLEM, len(ALGORITHMS) * BUDGET, quiet=is_quiet(arguments)) as advance:

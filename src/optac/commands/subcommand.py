@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, NoReturn
 
-from optac.errors import unknown_name
+from optac.errors import clipped, unknown_name
 from optac.settings import meanings, wanted
 
 SEVERAL = ("--set", "--env-kwargs")
@@ -35,7 +35,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         for kind, plain in (("int", "whole number"), ("float", "number")):
-            message = re.sub(rf"invalid {kind} value: (.*)", rf"\1 is not a {plain}", message)
+            said, wrong, given = message.partition(f"invalid {kind} value: ")
+            message = f"{said}{clipped(given)} is not a {plain}" if wrong else message
         notice(f"error: {message}")
         raise SystemExit(2)
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Counts, Mu, Phi
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, require_memory
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.values import check_table
 from optac.models.data import TransitionData
@@ -149,6 +149,7 @@ def truth_among_decoys(phi: Phi, mu: Mu, size: int, seed: int) -> FiniteClass:
     """
     if size < 1:
         raise InvalidInput(f"candidates={size} is too small; the class holds at least the truth")
+    require_memory(8 * size * (phi.size + mu.size), "the candidates", "candidates")
     rng = np.random.default_rng([seed, size])
     candidates = [(phi, mu)]
     for _ in range(1, size):

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, require_memory
 from optac.mdp.families.smooth_walk import RADIUS, Drift, SmoothWalk, draw_theta
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
@@ -189,6 +189,7 @@ def walk_among_decoys(walk: SmoothWalk, size: int, choice: FourierChoice) -> Ker
     """
     if size < 1:
         raise InvalidInput(f"candidates={size} is too small; the class holds at least the walk's own kernel")
+    require_memory(8 * size * walk.theta.size, "the candidates", "candidates or horizon")
     instance = int(walk.parameters.get("seed", 0))
     rng = np.random.default_rng([instance, size])
     thetas = np.stack([walk.theta, *(draw_theta(rng, walk.horizon) for _ in range(size - 1))])

@@ -24,6 +24,10 @@ MEAN_CELLS = {1: 256, 2: 48}
 ROWS_AT_ONCE = 128
 
 
+MOST_DRAWN = 10**6
+"""frequencies and samples: their products take minutes beyond"""
+
+
 @dataclass(frozen=True)
 class FourierChoice:
     """The size of the features a learner computes for its fitted kernels."""
@@ -38,9 +42,9 @@ class FourierChoice:
     """singular values below this share of the largest are left out"""
 
     def __post_init__(self) -> None:
-        read("frequencies", self.frequencies, int, least=1)
+        read("frequencies", self.frequencies, int, least=1, most=MOST_DRAWN)
         read("radius", self.radius, float, above=0)
-        read("next_samples", self.next_samples, int, least=0)
+        read("next_samples", self.next_samples, int, least=0, most=MOST_DRAWN)
         read("tolerance", self.tolerance, float, above=0, below=1)
 
 

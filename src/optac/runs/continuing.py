@@ -12,7 +12,7 @@ from optac.errors import InvalidInput, RunFailed
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, write_json
 from optac.runs.sealed_config import ASKED, STOP, refuse_changed
-from optac.settings import read
+from optac.settings import read, whole
 
 
 def refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoint | None) -> None:
@@ -58,7 +58,7 @@ def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
     A checkpoint at the old end that a longer run would not have come by (a block cut short, a row that was not due) is
     put out of the way, so that the run ends as one that was asked for `steps` at once.
     """
-    read("steps", steps, int, least=1)
+    whole("steps", steps)
     old = config["steps"]
     if steps == old:
         return config

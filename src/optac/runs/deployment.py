@@ -8,6 +8,7 @@ from typing import Any
 from optac import registry
 from optac.environments.video import check_recording, record
 from optac.runs.training import OpenPolicy, open_policy
+from optac.settings import whole
 
 Notice = Callable[[str], None]
 
@@ -31,6 +32,7 @@ def film(
     best: bool = False,
 ) -> dict[str, Any]:
     """Play one episode with a run's deterministic policy and write it to `file`, an mp4."""
+    whole("seed", seed, least=0)
     check_recording(file)
     opened = open_policy(run, on_notice, trust=trust, best=best)
     with registry.named_by(opened.folder.config_path, trust=trust):

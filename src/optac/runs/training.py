@@ -32,7 +32,7 @@ from optac.runs.running import Interrupted
 from optac.runs.training_config import training_config, training_id
 from optac.runs.training_result import TrainingResult
 from optac.runs.training_run import result_of, run
-from optac.settings import require_at_least
+from optac.settings import whole
 
 __all__ = ["Interrupted", "evaluate", "open_policy", "resume", "train"]
 
@@ -123,8 +123,8 @@ def evaluate(
 
     With `best` it is the policy of the run's best evaluation, else the one of its newest checkpoint.
     """
-    require_at_least(1, episodes=episodes)
-    require_at_least(0, seed=seed)
+    whole("episodes", episodes)
+    whole("seed", seed, least=0)
     opened = open_policy(path, on_notice, trust=trust, best=best)
     config = opened.config
     # Training evaluates at places 1 … steps, so the ones after these are fresh.

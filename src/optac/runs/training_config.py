@@ -5,10 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optac import registry
-from optac.settings import changed, read, run_id
-
-LARGEST_SEED = 2**63 - 1
-"""the largest that JAX takes"""
+from optac.settings import LARGEST, changed, read, run_id, whole
 
 
 def training_config(
@@ -26,8 +23,8 @@ def training_config(
         "kind": "train",
         "agent": agent,
         "environment": environment_name(environment),
-        "steps": read("steps", steps, int, least=1),
-        "seed": read("seed", seed, int, least=0, most=LARGEST_SEED),
+        "steps": whole("steps", steps),
+        "seed": read("seed", seed, int, least=0, most=LARGEST),
         "settings": full,
         "changed": changed(full, usual),
         "path": registry.paths(),

@@ -24,7 +24,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.runs.running import at_work
 from optac.settings import read
-from optac.sweeps.launcher_watch import end_with
+from optac.sweeps.launcher_watch import MOST_JOBS, end_with
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ def run_study(
 
     After `minutes` no cell is started any more, and only the rows there are come back.
     """
-    read("jobs", jobs, int, least=1)
+    read("jobs", jobs, int, least=1, most=MOST_JOBS)
+    read("minutes", minutes, float | None, least=0)
     commit = source_commit()
     with RunFolder.open_or_create(path, {**config, "commit": commit, "path": paths()}) as folder:
         folder.cut(lambda row: True)

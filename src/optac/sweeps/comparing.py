@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms.protocol import algorithm_name, load_algorithm
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, clipped
 from optac.mdp import Problem
 from optac.registry import ours
 from optac.runs.json_files import Row
@@ -18,6 +18,7 @@ from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, probl
 from optac.settings import read, run_id
 from optac.sweeps.cells import Cell, run_study
 from optac.sweeps.measuring import measured
+from optac.sweeps.plan import MOST_RUNS
 
 EPISODES_A_STEP = 1000
 
@@ -118,6 +119,10 @@ def prepared_comparison(
             left_out[algorithm] = str(error)
     if not solves:
         raise InvalidInput("; ".join(left_out.values()))
+    if seeds * len(solves) > MOST_RUNS:
+        raise InvalidInput(
+            f"seeds={clipped(seeds)} with {len(solves)} algorithms are more than {MOST_RUNS:,} runs; give fewer"
+        )
     return Comparison(made, solves, preset, seeds, epsilon, cap, left_out)
 
 

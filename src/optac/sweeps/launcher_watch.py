@@ -7,6 +7,8 @@ import time
 
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS_TO_SAVE = 60.0
+MOST_JOBS = 1024
+"""more than any machine has cores for"""
 
 
 def end_with(launcher: int, *, saving: bool = False) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from optac.plain_files import opened
 from optac.settings import read
-from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
+from optac.sweeps.launcher_watch import MOST_JOBS, SECONDS_TO_SAVE
 from optac.sweeps.worker import Outcome, Task
 
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -94,7 +94,7 @@ class LocalExecutor:
 
     def __init__(self, jobs: int) -> None:
         """An executor with nothing to do yet."""
-        read("jobs", jobs, int, least=1)
+        read("jobs", jobs, int, least=1, most=MOST_JOBS)
         cores = sorted(os.sched_getaffinity(0))
         self._cores = [None if jobs < len(cores) else cores[i % len(cores)] for i in range(jobs)]
         self._workers: list[Worker] = []

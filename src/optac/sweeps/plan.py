@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optac.errors import InvalidInput, require_known, unknown_name
+from optac.errors import InvalidInput, clipped, require_known, unknown_name
 from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
@@ -59,14 +59,15 @@ def read_toml(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
             text = opened.read(MOST_BYTES + 1)  # a device has no end
-        if len(text) > MOST_BYTES:
-            raise InvalidInput(f"{file} has more than {MOST_BYTES:,} bytes; a sweep's file is shorter")
-        return tomllib.loads(text.decode())
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror or error}") from error
+    if len(text) > MOST_BYTES:
+        raise InvalidInput(f"{file} has more than {MOST_BYTES:,} bytes; a sweep's file is shorter")
+    try:
+        return tomllib.loads(text.decode())
     except RecursionError as error:
         raise InvalidInput(f"{file} is nested too deeply; see docs/sweeps.md for an example") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also where a number has thousands of digits
         raise InvalidInput(f"{file} is not TOML: {error}; see docs/sweeps.md for an example") from error
 
 
@@ -187,7 +188,9 @@ def seeds_of(axes: Settings) -> list[int]:
     seeds = axes.get("seeds", [0])
     if type(seeds) is int and seeds > 0:
         if seeds > MOST_RUNS:
-            raise InvalidInput(f"seeds = {seeds} is more than the {MOST_RUNS:,} runs that a sweep may have")
+            raise InvalidInput(
+                f"seeds = {clipped(seeds)} is more than the {MOST_RUNS:,} runs that a sweep may have"
+            )
         return list(range(seeds))
     if not isinstance(seeds, list) or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise InvalidInput(

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from optac.errors import InvalidInput, require_extra
 from optac.settings import read
-from optac.sweeps.launcher_watch import SECONDS_TO_SAVE
+from optac.sweeps.launcher_watch import MOST_JOBS, SECONDS_TO_SAVE
 from optac.sweeps.local_executor import Worker
 from optac.sweeps.worker import Outcome, Task
 
@@ -65,7 +65,7 @@ class RayExecutor:
     _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
-        read("jobs", self.jobs, int | None, least=1)
+        read("jobs", self.jobs, int | None, least=1, most=MOST_JOBS)
         require_extra("ray", "--ray needs", "ray")
         self._held.enter_context(connected(self.address, self.jobs))
         import ray

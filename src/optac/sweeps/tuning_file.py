@@ -8,8 +8,8 @@ from typing import Any, Final
 from optac.errors import InvalidInput, require_known
 from optac.registry import add_paths
 from optac.runs.training_config import training_config
-from optac.settings import read
-from optac.sweeps.plan import names_of, read_toml, seeds_of, table_of
+from optac.settings import read, whole
+from optac.sweeps.plan import MOST_RUNS, names_of, read_toml, seeds_of, table_of
 
 PARTS: Final = ("tune", "search", "settings")
 KEYS: Final = ("agent", "environment", "steps", "trials", "together", "seeds", "seed", "prune", "path")
@@ -77,13 +77,13 @@ def tuning_of(name: str, given: Mapping[str, Any], beside: Path = Path()) -> Tun
         dict(given),
         read("agent", keys["agent"], str),
         read("environment", keys["environment"], str),
-        read("steps", keys["steps"], int, least=1),
-        read("trials", keys["trials"], int, least=1),
+        whole("steps", keys["steps"]),
+        read("trials", keys["trials"], int, least=1, most=MOST_RUNS),
         {one: _searched(one, value) for one, value in search.items()},
         settings,
         tuple(seeds_of(keys)),
         read("seed", keys.get("seed", 0), int, least=0),
-        read("together", keys.get("together", 4), int, least=1),
+        read("together", keys.get("together", 4), int, least=1, most=MOST_RUNS),
         read("prune", keys.get("prune", True), bool),
     )
     return _checked(tuning)

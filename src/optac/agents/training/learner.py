@@ -4,6 +4,7 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +21,9 @@ from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
 from optac.agents.training.retracing import Trail
 from optac.environments import check_environment, surroundings
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, RunFailed, require_memory
 from optac.numpy_policy import Policy
-from optac.settings import require_memory
+from optac.settings import LARGEST
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
@@ -155,10 +156,7 @@ class Learner:
         return self.policy.sample(self.observation, generator=self.generator)
 
     def _update(self, count: int) -> None:
-        settings = self.chosen.settings
-        every = settings.actor_every
-        most = -(-settings.updates_per_dispatch // every)
-        shape = (most, every, self.chosen.record.batches(settings), settings.batch_size)
+        shape, settings = _batches(self.chosen), self.chosen.settings
         batches = Transitions.drawn(self.replay, shape, settings, generator=self.generator)
         state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
@@ -217,9 +215,21 @@ def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
 
 def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
     """InvalidInput where the agent's arrays alone would not fit into the machine's memory; nothing is allocated."""
-    shapes = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(0)))
-    needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+    try:
+        shapes = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(0)))
+        needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+    except OverflowError:  # more than JAX can count
+        needed = LARGEST
     require_memory(needed, "the agent's networks", "width, feature_width or critics")
+    drawn = 4 * (2 * obs + act + 2) * math.prod(_batches(chosen)) * chosen.settings.n_step
+    require_memory(drawn, "the batches of one call", "batch_size, updates_per_dispatch or actor_every")
+
+
+def _batches(chosen: CompiledAgent) -> tuple[int, int, int, int]:
+    """What one compiled call learns from: rounds, updates of the critics a round, batches an update, rows a batch."""
+    settings, every = chosen.settings, chosen.settings.actor_every
+    rounds = -(-settings.updates_per_dispatch // every)
+    return rounds, every, chosen.record.batches(settings), settings.batch_size
 
 
 def stream_seed(seed: int, stream: str, *place: int) -> int:

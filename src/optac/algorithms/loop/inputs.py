@@ -18,9 +18,8 @@ from optac.models import FiniteClass, FourierChoice, RichClass, walk_among_decoy
 from optac.models.rich.decoder_class import RANK
 from optac.models.rich.gaussian_class import GaussianClass
 from optac.oracles import ModelClass
-from optac.settings import changed, parameters_of, read, read_fields
+from optac.settings import changed, parameters_of, read, read_fields, whole
 
-LARGEST = 10**12
 CANDIDATES = 64
 RICH_CLASSES: Mapping[str, type[RichClass]] = {"decoders": RichClass, "gaussian": GaussianClass}
 COMMON_SETTINGS: Mapping[str, str] = {
@@ -35,11 +34,6 @@ COMMON_SETTINGS: Mapping[str, str] = {
 
 Choice = tuple[ModelClass, dict[str, Any]]
 """The class, and what of the choice is not the default and determines the result."""
-
-
-def whole(name: str, value: Any, *, least: int = 1) -> int:
-    """A count or seed, however it was written."""
-    return int(read(name, value, int, least=least, most=LARGEST))
 
 
 def rounds_of(iterations: Any, cap: int | None, part: Algorithm, traits: Traits, problem: Problem) -> int:

@@ -15,13 +15,13 @@ from optac.algorithms import protocol
 from optac.algorithms.loop import inputs
 from optac.algorithms.loop.accounts import Accounts, Row, Watch
 from optac.algorithms.loop.handle import EpisodesSpent, Handle
-from optac.algorithms.loop.inputs import rounds_of, whole
+from optac.algorithms.loop.inputs import rounds_of
 from optac.algorithms.loop.result import Result
 from optac.algorithms.loop.rich_handle import RichHandle
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, Problem, RichProblem, SmoothWalk
 from optac.models import RichClass
-from optac.settings import changed, read
+from optac.settings import changed, read, whole
 from optac.terminal import progress
 
 Arguments = ParamSpec("Arguments")

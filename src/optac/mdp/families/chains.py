@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least, require_memory
+from optac.settings import require_at_least
 
 LEFT, RIGHT = 0, 1
 

@@ -9,9 +9,9 @@ Zhang et al. (2022).
 
 import numpy as np
 
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least, require_memory
+from optac.settings import require_at_least
 
 LIVE_ROWS, DEAD = 2, 2
 ROWS = 3

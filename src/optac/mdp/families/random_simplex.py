@@ -6,8 +6,9 @@ one lets uniform play cover everything and all algorithms tie.
 
 import numpy as np
 
+from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least, require_memory
+from optac.settings import require_at_least
 
 REWARDED_MASS = 0.8
 

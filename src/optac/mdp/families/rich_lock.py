@@ -22,15 +22,17 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from optac.array_types import Array
-from optac.errors import InvalidInput
+from optac.errors import InvalidInput, require_memory
 from optac.mdp.families.locks import DEAD, LIVE_ROWS, ROWS
 from optac.mdp.rich_problem import RichProblem
-from optac.settings import require_at_least, require_memory
+from optac.settings import require_at_least
 
 VALUES = 4
 AMPLITUDE = 2.0
 CONSOLATION = 0.1
 MOST_PERSISTENT = 2
+OBSERVATIONS = 1_000
+"""that many have to fit into memory"""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def rich_lock(
         raise InvalidInput(
             f"dim={dim} is not valid; horizon {horizon} and {distractors} distractors need a power of two from {least}"
         )
+    require_memory(8 * OBSERVATIONS * dim, f"{OBSERVATIONS:,} observations", "dim, horizon or distractors")
     if persistent and distractors > MOST_PERSISTENT:
         raise InvalidInput(
             f"persistent=true with distractors={distractors} is a table of {ROWS * VALUES**distractors} latents; "
