@@ -15,14 +15,17 @@ import pytest
 from optac import cli, make_problem
 from optac.commands import list as list_command
 from optac.errors import InvalidInput
+from optac.mdp import LowRankMDP, SmoothWalk
+from optac.models import FourierChoice, truth_among_decoys, walk_among_decoys
 from optac.runs.folder import RunFolder
 from optac.runs.training_config import training_config
+from optac.sweeps.comparing import prepared_comparison
+from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.ray_executor import RayExecutor
 
 TRAIN = ["train", "probe/Drifting-v0", "--agent", "sac", "--steps", "20"]
 MANY = str(10**30)
 LOCK_WORDS = ["combination-lock", "horizon=2", "actions=2"]
-FINITE = ["--set", "model_class=finite"]
 ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a seed of 2^63": ([*TRAIN, "--seed", str(2**63)], f"seed={2**63} is not valid"),
     "a seed of 10^40": ([*TRAIN, "--seed", str(10**40)], "is not valid"),
@@ -42,7 +45,7 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "an evaluation cut at 0": ([*TRAIN, "--set", "eval_max_steps=0"], "eval_max_steps=0 is not valid"),
     "10^30 steps": (
         [*TRAIN[:-1], MANY],
-        f"steps={MANY} is not valid; steps must be a whole number, at least 1",
+        f"steps={MANY} is not valid; steps must be a whole number, at least 1 and at most {10**12}",
     ),
     "10^30 threads": ([*TRAIN, "--threads", MANY], "at least 1 and at most 1024"),
     "10^5000 for the seed": ([*TRAIN, "--seed", f"1{'0' * 5000}"], "(5,003 letters) is not a whole number"),
@@ -54,10 +57,6 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a replay of 2^62 rows": ([*TRAIN, "--set", f"replay_capacity={2**62}"], "at most 1000000000000"),
     "a step of 10^308 seconds": ([*TRAIN, "--set", "step_timeout=1e308"], "at most 1000000000.0"),
     "10^30 seeds of a comparison": (["compare", *LOCK_WORDS, "--seeds", MANY], f"seeds={MANY} is not valid"),
-    "20,000 seeds of a comparison": (
-        ["compare", *LOCK_WORDS, "--algorithms", "opt-ac", "--seeds", "20000"],
-        "more than 10,000 runs",
-    ),
     "10^30 jobs of a comparison": (
         ["compare", *LOCK_WORDS, "--algorithms", "opt-ac", "--jobs", MANY],
         "at least 1 and at most 1024",
@@ -66,11 +65,6 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a study of no number of minutes": (["reproduce", "oracles", "--minutes", "nan"], "minutes=nan"),
     "10^30 steps of a study": (["reproduce", "table2", "--steps", MANY, "--dry-run"], f"steps={MANY} is not"),
     "10^30 seeds of a study": (["reproduce", "table2", "--seeds", MANY, "--dry-run"], f"seeds={MANY} is not"),
-    "10^9 candidates": (["solve", *LOCK_WORDS, *FINITE, f"candidates={10**9}"], "lower candidates"),
-    "10^9 candidates of a walk": (
-        ["solve", "smooth-walk", "--set", f"candidates={10**9}"],
-        "lower candidates",
-    ),
     "10^9 frequencies": (["solve", "smooth-walk", "--set", f"frequencies={10**9}"], "at most 1000000"),
     "2^40 dimensions": (["solve", "rich-lock", f"dim={2**40}"], "lower dim, horizon or distractors"),
 }
@@ -110,9 +104,15 @@ def exit_code(words: list[str]) -> int:
 
 
 RUN_WORDS: dict[str, tuple[list[str], str]] = {
-    "10^30 steps": (["resume", "run", "--steps", MANY], f"steps={MANY} is not valid; steps must be a whole"),
+    "10^30 steps": (
+        ["resume", "run", "--steps", MANY],
+        f"steps={MANY} is not valid; steps must be a whole number, at least 1 and at most {10**12}",
+    ),
     "10^30 threads": (["resume", "run", "--threads", MANY], "at least 1 and at most 1024"),
-    "10^30 episodes": (["eval", "run", "--episodes", MANY], f"episodes={MANY} is not valid"),
+    "10^30 episodes": (
+        ["eval", "run", "--episodes", MANY],
+        f"episodes={MANY} is not valid; episodes must be a whole number, at least 1 and at most {10**12}",
+    ),
     "10^30 as the seed of an evaluation": (["eval", "run", "--seed", MANY], f"seed={MANY} is not valid"),
     "10^30 as the seed of a film": (["enjoy", "run", "--seed", MANY], f"seed={MANY} is not valid"),
 }
@@ -142,6 +142,30 @@ def test_sweep_files(
     assert cli.main(["sweep", "mine.toml", "--dry-run"]) == 2
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert last.startswith("optac: error: ") and said in last
+
+
+def test_a_comparison_of_too_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optac.sweeps.comparing.MOST_RUNS", 3)
+    with pytest.raises(InvalidInput, match=r"seeds=4 for each .* more than the 3 runs"):
+        prepared_comparison("combination-lock", {"horizon": 2, "actions": 2}, ["opt-ac"], seeds=4)
+
+
+def test_candidates_are_estimated_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, walk = (
+        make_problem("combination-lock", horizon=2, actions=2),
+        make_problem("smooth-walk", horizon=2),
+    )
+    assert isinstance(lock, LowRankMDP) and isinstance(walk, SmoothWalk)
+    monkeypatch.setattr("optac.errors.os.sysconf", lambda name: 8)  # a machine of 64 bytes
+    with pytest.raises(InvalidInput, match=r"the candidates would take .*; lower candidates"):
+        truth_among_decoys(lock.phi, lock.mu, 64, 0)
+    with pytest.raises(InvalidInput, match=r"the candidates would take .*; lower candidates or horizon"):
+        walk_among_decoys(walk, 64, FourierChoice())
+
+
+def test_more_jobs_than_a_machine_has_cores() -> None:
+    with pytest.raises(InvalidInput, match=r"jobs=2000 is not valid; .* at most 1024"):
+        LocalExecutor(2_000)
 
 
 @pytest.mark.parametrize("command", ["sweep", "tune"])

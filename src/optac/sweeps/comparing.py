@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.algorithms.protocol import algorithm_name, load_algorithm
-from optac.errors import InvalidInput, clipped
+from optac.errors import InvalidInput
 from optac.mdp import Problem
 from optac.registry import ours
 from optac.runs.json_files import Row
@@ -121,7 +121,8 @@ def prepared_comparison(
         raise InvalidInput("; ".join(left_out.values()))
     if seeds * len(solves) > MOST_RUNS:
         raise InvalidInput(
-            f"seeds={clipped(seeds)} with {len(solves)} algorithms are more than {MOST_RUNS:,} runs; give fewer"
+            f"seeds={seeds} for each of the {len(solves)} algorithms named are more than the {MOST_RUNS:,} runs that a "
+            "comparison may have"
         )
     return Comparison(made, solves, preset, seeds, epsilon, cap, left_out)
 
