@@ -121,7 +121,7 @@ def test_a_training_of_the_command_line_is_trained_further_in_python(
     said = evaluate(tmp_path / "whole", episodes=2, seed=1)
     assert (played.mean, played.std, len(played.returns)) == (said.mean_reward, said.std_reward, 2)
     assert loaded.evaluate(2).mean != played.mean and loaded.parameters_sha256 == whole.parameters_sha256
-    with pytest.raises(InvalidInput, match="episodes must be at least 1"):
+    with pytest.raises(InvalidInput, match="episodes must be a whole number, at least 1"):
         loaded.evaluate(0)
     loaded.save(tmp_path / "a.ckpt")
     assert optac.load(tmp_path / "a.ckpt").parameters_sha256 == whole.parameters_sha256

@@ -113,8 +113,7 @@ class Agent:
         The answer has `mean` and `std`, and of each episode `returns` and `lengths`. No evaluation had their seeds
         so far; `seed` chooses among them. Loaded from a finished run, these are the episodes of `optac eval`.
         """
-        whole("episodes", episodes)
-        whole("seed", seed, least=0)
+        episodes, seed = whole("episodes", episodes), whole("seed", seed, least=0)
         return evaluate(
             self._learner.policy,
             lambda: _another(self._given_env),

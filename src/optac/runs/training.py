@@ -123,8 +123,7 @@ def evaluate(
 
     With `best` it is the policy of the run's best evaluation, else the one of its newest checkpoint.
     """
-    whole("episodes", episodes)
-    whole("seed", seed, least=0)
+    episodes, seed = whole("episodes", episodes), whole("seed", seed, least=0)
     opened = open_policy(path, on_notice, trust=trust, best=best)
     config = opened.config
     # Training evaluates at places 1 … steps, so the ones after these are fresh.
