@@ -30,7 +30,6 @@ class AgentSettings:
         "default": {},
         "plain": {},
         "recipe": {
-            "learning_starts": 1_000,
             "normalise": True,
             "layer_norm": True,
             "value_scale": True,
