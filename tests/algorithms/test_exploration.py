@@ -32,8 +32,14 @@ LOCKS = {
 }
 
 
-@pytest.mark.parametrize("lock", LOCKS)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("lock", "seed"),
+    [
+        pytest.param(lock, seed, marks=[pytest.mark.slow] if lock == "12 × 10" and seed else [])
+        for lock in LOCKS
+        for seed in range(5)
+    ],
+)
 def test_without_the_bonus_no_lock_opens_in_five_times_the_episodes(lock: str, seed: int) -> None:
     problem, cap = LOCKS[lock]
     assert episodes_until_solved(problem, cap, seed, alpha=0.0) is None
