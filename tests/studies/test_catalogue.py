@@ -19,8 +19,6 @@ from optac.studies.table1 import cells as table1
 from optac.sweeps.measuring import measured
 
 CELL_STUDIES = [name for name, study in studies().items() if isinstance(study, Study)]
-UNFINISHED = ("ablations",)
-"""what lacks runs says so on its page"""
 
 
 @pytest.mark.parametrize("name", CELL_STUDIES)
@@ -90,7 +88,7 @@ def test_a_study_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None:
     assert "All 11 runs are in." in report and (tmp_path / "out" / "oracles.svg").exists()
 
 
-@pytest.mark.parametrize("name", [name for name in CELL_STUDIES if name not in UNFINISHED])
+@pytest.mark.parametrize("name", CELL_STUDIES)
 def test_nothing_of_the_committed_studies_is_to_be_run_again(name, monkeypatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     assert name == "rich-lock" or study_named(name).missing() == []
