@@ -104,10 +104,12 @@ class SimplexClass:
         rng: np.random.Generator,
     ) -> LowRankModel:
         """The likeliest model EM finds, at least as likely as `previous`; a start ends when a sweep gains ≤ slack."""
-        large = not isinstance(counts, np.ndarray) and is_large(*counts.shape)
         if self.rank >= counts.shape[1]:
             return self._frequencies(dense_counts(counts))
-        evidence = SparseEvidence(counts) if large else DenseEvidence(dense_counts(counts))
+        if isinstance(counts, TransitionCounts) and is_large(*counts.shape):
+            evidence: Evidence = SparseEvidence(counts)
+        else:
+            evidence = DenseEvidence(dense_counts(counts))
         if previous is None or evidence.samples >= 2 * previous.restarted_at:
             starts = [self._fresh_start(evidence, rng) for _ in range(self.restarts)]
             restarted_at = evidence.samples
