@@ -22,9 +22,10 @@ from functools import partial
 from pathlib import Path
 
 from optac.threads import limit_threads
-from scripts.fuzz_files import KINDS, SETTINGS, SHARES, TRAIN, Whole, made
+from scripts.fuzz_files import KINDS, SETTINGS, SHARES, TRAIN, made
 from scripts.fuzz_parts import SECONDS_TO_END, Failed, answered
 
+Cases = Callable[[random.Random], Iterator[str]]
 SWEEP = """[sweep]
 algorithms = ["opt-ac", "epsilon-greedy"]
 problems = ["combination-lock horizon=2 actions=2"]
@@ -121,9 +122,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="optac-fuzz-") as place:
         os.chdir(place)
         os.environ["TMPDIR"] = os.environ["XDG_CACHE_HOME"] = place
-        whole = made(Path(place).resolve())
         print("| kind | cases | what came of them |\n|---|---:|---|", flush=True)
-        for name, cases in kinds(chosen, whole).items():
+        for name, cases in kinds(chosen, Path(place).resolve()).items():
             ends: Counter[str] = Counter()
             try:
                 ends.update(cases(random.Random(f"{chosen.seed} {name}")))
@@ -136,18 +136,19 @@ def main() -> int:
     return failed
 
 
-def kinds(chosen: argparse.Namespace, whole: Whole) -> dict[str, Callable[[random.Random], Iterator[str]]]:
-    """Each kind of case, as many as were asked for; each draws from a seed of its own."""
-    of_files: dict[str, Callable[[random.Random], Iterator[str]]] = {
-        name: partial(cases, count=round(SHARES[name] * chosen.files), whole=whole)
-        for name, cases in KINDS.items()
-    }
-    return {
-        **of_files,
+def kinds(chosen: argparse.Namespace, place: Path) -> dict[str, Cases]:
+    """Each kind of case that is asked for; each draws from a seed of its own, so that they can be run apart."""
+    asked: dict[str, Cases] = {
         "vectors": partial(vectors, count=chosen.vectors),
         "sweeps": partial(sweeps, count=chosen.sweeps),
-        "kills": partial(kills, count=chosen.kills, result=whole.parameters),
     }
+    if chosen.files or chosen.kills:
+        whole = made(place)
+        for name, cases in KINDS.items():
+            asked[name] = partial(cases, count=round(SHARES[name] * chosen.files), whole=whole)
+        if chosen.kills:
+            asked["kills"] = partial(kills, count=chosen.kills, result=whole.parameters)
+    return asked
 
 
 if __name__ == "__main__":

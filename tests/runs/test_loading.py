@@ -113,8 +113,10 @@ def test_a_training_of_the_command_line_is_trained_further_in_python(
     whole = started(agent, tmp_path / "whole", steps=120)
     loaded = optac.load(tmp_path / "short")
     assert type(loaded) is kind and loaded.steps == 60
+    before = {path: path.read_bytes() for path in (tmp_path / "short").rglob("*") if path.is_file()}
     loaded.learn(60)
     assert loaded.parameters_sha256 == whole.parameters_sha256
+    assert before == {path: path.read_bytes() for path in (tmp_path / "short").rglob("*") if path.is_file()}
     rows = [{k: v for k, v in row.items() if k != "time/fps"} for row in loaded.rows]
     assert rows == rows_of(tmp_path / "whole")
     played = loaded.evaluate(episodes=2, seed=1)
