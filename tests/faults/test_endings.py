@@ -73,7 +73,12 @@ sys.exit(main(sys.argv[1:]))
     ("name", "state", "said"),
     [
         ("StuckInStep", "failed", "the environment's step 29 took longer than step_timeout=0.5 seconds"),
-        ("StuckInClose", "finished", "closing the environment took longer than 0.5 seconds"),
+        pytest.param(
+            "StuckInClose",
+            "finished",
+            "closing the environment took longer than 0.5 seconds",
+            marks=pytest.mark.slow,  # a process of its own, and the same watchdog as above
+        ),
     ],
 )
 def test_a_library_that_does_not_come_back_is_ended_with_its_process(

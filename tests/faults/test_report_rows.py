@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from optac.report.evidence import Evidence
+from optac.report.evidence import Evidence, gather
 from optac.report.files import write_report
 from optac.report.latex import ascii_tex
 from optac.report.raw_rows import raw_rows
@@ -23,29 +23,40 @@ ROWS: dict[str, dict[str, Any]] = {
     "a list for a number": {"eval/mean_reward": [1, {"a": None}], "time/total_timesteps": {}},
     "a formula": {"note": "=HYPERLINK(1)", "time/total_timesteps": 7},
 }
+HALVES = ("half a character", "half a character in a name")
+NO_NUMBER = {"a huge number", "an infinite number", "a list for a number"}
 
 
-@pytest.mark.parametrize("case", ROWS)
+@pytest.mark.parametrize("case", [*HALVES, "all others"])
 def test_the_report_survives(case: str, tmp_path: Path) -> None:
-    run = tmp_path / "runs" / "one"
-    write_run(run)
-    with open(run / "metrics.jsonl", "a") as file:
-        file.write(json.dumps(ROWS[case]) + "\n")
+    """A page for each row that is no Unicode, whose note is then of that one, and a page with a run for each other."""
+    cases = [case] if case in HALVES else [name for name in ROWS if name not in HALVES]
+    for seed, name in enumerate(cases):
+        run = write_run(tmp_path / "runs" / name.replace(" ", "-"), seed=seed).path
+        with open(run / "metrics.jsonl", "a") as file:
+            file.write(json.dumps(ROWS[name]) + "\n")
     written = write_report([tmp_path / "runs"], tmp_path / "report.html")
-    assert written.page.stat().st_size > 1000
-    replaced = any("no Unicode was replaced" in note for note in written.notes)
-    assert replaced == case.startswith("half a character")
+    assert any("no Unicode was replaced" in note for note in written.notes) == (case in HALVES)
+    kept = gather([tmp_path / "runs"]).training
+    assert len(kept) == len(cases) and all(run.rows for run in kept), (
+        "what is wrong costs its own value alone"
+    )
+    for name in NO_NUMBER.intersection(cases):
+        path = f"{name.replace(' ', '-')}/metrics.jsonl"
+        assert any(path in note and "is no number in 1 of its rows" in note for note in written.notes), name
 
 
-@pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "status.json"])
-def test_the_report_leaves_out_a_file_of_a_terabyte(name: str, tmp_path: Path) -> None:
-    """Of nothing but holes, so that it takes no room on the disk, and all of memory where it is read."""
-    for run in ("one", "two"):
-        write_run(tmp_path / "runs" / run)
-    with open(tmp_path / "runs" / "two" / name, "wb") as file:
-        file.truncate(1 << 40)
-    written = write_report([tmp_path / "runs"], tmp_path / "report.html")
-    assert any(f"two/{name} has 1,099,511,627,776 bytes" in note for note in written.notes), written.notes
+def test_the_report_leaves_out_files_of_a_terabyte(tmp_path: Path) -> None:
+    """Of nothing but holes, so that they take no room on the disk, and all of memory where one is read."""
+    names = ("config.json", "metrics.jsonl", "status.json")
+    for seed, name in enumerate(names):
+        write_run(tmp_path / "runs" / f"run-{seed}", seed=seed)
+        with open(tmp_path / "runs" / f"run-{seed}" / name, "wb") as file:
+            file.truncate(1 << 40)
+    write_run(tmp_path / "runs" / "sound", seed=3)
+    notes = write_report([tmp_path / "runs"], tmp_path / "report.html").notes
+    for seed, name in enumerate(names):
+        assert any(f"run-{seed}/{name} has 1,099,511,627,776 bytes" in note for note in notes), notes
 
 
 def _csv(run: TrainingRun) -> str:

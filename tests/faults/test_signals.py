@@ -122,8 +122,19 @@ def test_a_signal_ends_a_command_wherever_it_arrives(tmp_path: Path) -> None:
     assert all(f"the module {name} is whole" in done.stderr for name in ENDINGS)
 
 
+def trained(out: Path, **more: Any) -> Any:
+    return train("probe/Drifting-v0", "sac", steps=80, seed=1, settings=SETTINGS, out=out, **more)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return trained(tmp_path_factory.mktemp("undisturbed") / "run")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_training_ends_and_saves_where_the_collector_hears_the_signal(number: int, tmp_path: Path) -> None:
+def test_a_training_ends_and_saves_where_the_collector_hears_the_signal(
+    number: int, undisturbed: Any, tmp_path: Path
+) -> None:
     def hear(phase: str, info: dict[str, Any]) -> None:
         gc.callbacks.remove(hear)
         os.kill(os.getpid(), number)
@@ -134,16 +145,13 @@ def test_a_training_ends_and_saves_where_the_collector_hears_the_signal(number: 
             gc.callbacks.append(hear)
             gc.collect()
 
-    def trained(out: Path, **more: Any) -> Any:
-        return train("probe/Drifting-v0", "sac", steps=80, seed=1, settings=SETTINGS, out=out, **more)
-
     with pytest.raises(Interrupted) as caught:
         trained(tmp_path / "run", on_row=collect)
     assert caught.value.exit_code == 128 + number
     assert (tmp_path / "run" / "checkpoints" / "ckpt_000000000040").is_dir()
     status = RunFolder.open(tmp_path / "run").status
     assert status is not None and status.state == "interrupted"
-    assert resume(tmp_path / "run").parameters_sha256 == trained(tmp_path / "whole").parameters_sha256
+    assert resume(tmp_path / "run").parameters_sha256 == undisturbed.parameters_sha256
 
 
 def test_an_environment_that_takes_the_signals_does_not_keep_them(tmp_path: Path) -> None:
