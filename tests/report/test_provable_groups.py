@@ -10,7 +10,8 @@ from optac.report.page_sections import bill_section
 from optac.report.panels import gap_panels
 from optac.report.provable_groups import ProvableGroup, group_provable
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
-from optac.sweeps.comparing import prepared_comparison, run_compare
+from optac.studies.compare import compared
+from optac.sweeps.comparing import prepared_comparison
 
 LOCK = "combination-lock", {"horizon": 2, "actions": 2}
 
@@ -22,7 +23,7 @@ def solve(out: Path, **options) -> None:
 
 def compare(out: Path, algorithms: list[str], seeds: int, **settings: str) -> None:
     comparison = prepared_comparison(*LOCK, algorithms, seeds=seeds, episodes=6, settings=settings)
-    run_compare(comparison, out, jobs=1)
+    compared(comparison, out, jobs=1)
 
 
 def groups_of(folder: Path) -> list[ProvableGroup]:

@@ -18,8 +18,9 @@ from optac.provenance import source_commit
 from optac.report.comparison import comparison_tables
 from optac.report.tables import cell
 from optac.studies import compare
+from optac.studies.compare import compared
 from optac.sweeps.cells import Cell, run_study
-from optac.sweeps.comparing import prepared_comparison, run_compare
+from optac.sweeps.comparing import prepared_comparison
 from optac.sweeps.measuring import measured
 
 ALGORITHMS = ("opt-ac", "flambe", "epsilon-greedy")
@@ -76,12 +77,12 @@ def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> Non
         file.write(b'{"cell": "torn')
     while True:
         try:
-            resumed, _ = run_compare(WHOLE, out, jobs=1)
+            resumed = compared(WHOLE, out, jobs=1)[0].rows
             break
         except InvalidInput as busy:
             assert "in use" in str(busy) and time.monotonic() < deadline
             time.sleep(0.2)
-    undisturbed, _ = run_compare(WHOLE, tmp_path / "whole", jobs=1)
+    undisturbed = compared(WHOLE, tmp_path / "whole", jobs=1)[0].rows
     assert without_times(resumed) == without_times(undisturbed)
     assert table_without_seconds(resumed) == table_without_seconds(undisturbed)
     assert json.loads((out / "status.json").read_text())["state"] == "finished"
@@ -89,22 +90,22 @@ def test_killed_comparison_goes_on_and_ends_with_the_same_table(tmp_path) -> Non
 
 def test_finished_comparison_is_not_run_again(tmp_path, monkeypatch) -> None:
     comparison = prepared_comparison(*LOCK, ALGORITHMS, seeds=1, episodes=60)
-    first, _ = run_compare(comparison, tmp_path / "out", jobs=1)
+    first = compared(comparison, tmp_path / "out", jobs=1)[0].rows
     monkeypatch.setattr("optac.sweeps.comparing.measured", None)
-    assert run_compare(comparison, tmp_path / "out", jobs=1)[0] == first
+    assert compared(comparison, tmp_path / "out", jobs=1)[0].rows == first
 
 
 def test_a_comparison_written_otherwise_is_the_same_one(tmp_path, monkeypatch) -> None:
     asked = {"seeds": 1, "episodes": 30}
     both = {"opt-ac.alpha": "0.5", "candidates": "64"}
     comparison = prepared_comparison(*LOCK, ["opt-ac", "epsilon-greedy"], settings=both, **asked)
-    rows, _ = run_compare(comparison, tmp_path / "out", jobs=1)
+    rows = compared(comparison, tmp_path / "out", jobs=1)[0].rows
     monkeypatch.setattr("optac.sweeps.comparing.measured", None)
     lock = {"seed": 0, "actions": 2, "horizon": 3.0}
     turned = ["epsilon-greedy", "optac.algorithms.opt_ac"]
     again = prepared_comparison(LOCK[0], lock, turned, settings={"opt-ac.alpha": 5e-1}, **asked)
     assert again.id == comparison.id and again.id.startswith("compare-combination-lock-actions2-horizon3-")
-    resumed, _ = run_compare(again, tmp_path / "out", jobs=1)
+    resumed = compared(again, tmp_path / "out", jobs=1)[0].rows
     assert sorted(resumed, key=str) == sorted(rows, key=str)
     other = prepared_comparison(*LOCK, turned, settings=both, epsilon=0.2, **asked)
     assert other.id != comparison.id

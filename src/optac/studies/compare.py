@@ -24,7 +24,8 @@ from optac.report.numbers import seeds as seeds_of
 from optac.report.tables import markdown_table
 from optac.runs.folder import PROBLEM_FILE
 from optac.runs.json_files import Row
-from optac.sweeps.comparing import Comparison, prepared_comparison, run_compare
+from optac.sweeps.cells import run_study
+from optac.sweeps.comparing import Comparison, prepared_comparison
 from optac.terminal import progress
 
 __all__ = ["ComparisonResult", "compare"]
@@ -151,9 +152,10 @@ def compared(
     out: Path | None,
     *,
     jobs: int,
-    on_cell: Callable[[int, str], None],
+    on_cell: Callable[[int, str], None] | None = None,
     title: str | None = None,
 ) -> tuple[ComparisonResult, Path]:
     """Run what is missing of a comparison: the result, and the folder of its rows."""
-    rows, path = run_compare(comparison, out, jobs=jobs, progress=on_cell)
+    path = out or Path("runs") / comparison.id
+    rows = run_study(path, comparison.config, comparison.cells(), jobs=jobs, progress=on_cell)
     return ComparisonResult(comparison, title or repr(comparison.problem)[1:-1], rows), path

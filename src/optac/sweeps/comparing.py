@@ -4,9 +4,8 @@ A comparison is a study and not a sweep: it keeps one row per pair, not a folder
 ladder of runs. What a pair is, with its settings and its id, is a solve's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from optac.algorithms.protocol import algorithm_name, load_algorithm
@@ -16,7 +15,7 @@ from optac.registry import ours
 from optac.runs.json_files import Row
 from optac.runs.solving import PreparedSolve, SolveConfig, prepared_solve, problem_of
 from optac.settings import read, run_id
-from optac.sweeps.cells import Cell, run_study
+from optac.sweeps.cells import Cell
 from optac.sweeps.measuring import measured
 from optac.sweeps.plan import MOST_RUNS
 
@@ -125,18 +124,6 @@ def prepared_comparison(
             "comparison may have"
         )
     return Comparison(made, solves, preset, seeds, epsilon, cap, left_out)
-
-
-def run_compare(
-    comparison: Comparison,
-    out: Path | None,
-    *,
-    jobs: int,
-    progress: Callable[[int, str], None] | None = None,
-) -> tuple[list[Row], Path]:
-    """The rows, and the folder they lie in."""
-    path = out or Path("runs") / comparison.id
-    return run_study(path, comparison.config, comparison.cells(), jobs=jobs, progress=progress), path
 
 
 def compare_cell(*, epsilon: float, **config: Any) -> Row:
