@@ -6,16 +6,14 @@ alone. The published row is of MuJoCo 1.x bodies, so agreement is in distributio
 
 import argparse
 import json
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from optac.environments import TASKS, make
-from optac.report.tables import markdown_table
+from optac.report.tables import Row, markdown_table
 
 # Wang et al. 2019, the results table of github.com/WilsonWangTHU/mbbl: mean and standard deviation.
 PUBLISHED = {
@@ -26,22 +24,6 @@ PUBLISHED = {
     "optac/InvertedPendulum-v0": (-205.1, 13.6),
     "optac/Pendulum-v0": (-202.6, 249.3),
 }
-
-
-@dataclass(frozen=True)
-class RandomReturns:
-    """Returns of random episodes on one task: ours, and the published mean and standard deviation."""
-
-    environment: str
-    mean: float
-    deviation: float
-    published_mean: float
-    published_deviation: float
-
-    @property
-    def distance(self) -> float:
-        """|our mean − the published one| in published standard deviations."""
-        return abs(self.mean - self.published_mean) / self.published_deviation
 
 
 def episode_returns(name: str, episodes: int, seed: int) -> Float[np.ndarray, " episode"]:
@@ -59,23 +41,21 @@ def episode_returns(name: str, episodes: int, seed: int) -> Float[np.ndarray, " 
     return returns
 
 
-def compare(name: str, episodes: int, seed: int) -> RandomReturns:
-    """Our random returns on one task beside the published ones."""
+def compare(name: str, episodes: int, seed: int) -> Row:
+    """Our random returns on one task, and the published mean and standard deviation."""
     returns = episode_returns(name, episodes, seed)
-    return RandomReturns(name, float(returns.mean()), float(returns.std(ddof=1)), *PUBLISHED[name])
+    published = dict(zip(("published_mean", "published_deviation"), PUBLISHED[name], strict=True))
+    ours = {"mean": float(returns.mean()), "deviation": float(returns.std(ddof=1))}
+    return {"environment": name, **ours, **published}
 
 
-def markdown(rows: list[RandomReturns]) -> str:
-    """The comparison as a table."""
-    lines = [
-        [
-            f"`{row.environment}`",
-            f"{row.mean:.1f} ± {row.deviation:.1f}",
-            f"{row.published_mean:.1f} ± {row.published_deviation:.1f}",
-            f"{row.distance:.2f}",
-        ]
-        for row in rows
-    ]
+def markdown(rows: list[Row]) -> str:
+    """The comparison as a table; a distance is that of the means, in published standard deviations."""
+    lines = []
+    for row in rows:
+        mean, spread = row["published_mean"], row["published_deviation"]
+        ours, theirs = f"{row['mean']:.1f} ± {row['deviation']:.1f}", f"{mean:.1f} ± {spread:.1f}"
+        lines.append([f"`{row['environment']}`", ours, theirs, f"{abs(row['mean'] - mean) / spread:.2f}"])
     return markdown_table(["task", "optac", "published", "distance in published sd"], lines)
 
 
@@ -89,12 +69,9 @@ def main(arguments: list[str] | None = None) -> None:
     rows = [compare(name, options.episodes, options.seed) for name in TASKS]
     print(markdown(rows))
     if options.out is not None:
-        options.out.write_text(json.dumps(_record(rows, options.episodes, options.seed), indent=2) + "\n")
-
-
-def _record(rows: list[RandomReturns], episodes: int, seed: int) -> dict[str, Any]:
-    versions = {name: version(name) for name in ("gymnasium", "mujoco", "numpy")}
-    return {"episodes": episodes, "seed": seed, "versions": versions, "rows": [asdict(row) for row in rows]}
+        versions = {name: version(name) for name in ("gymnasium", "mujoco", "numpy")}
+        record = {"episodes": options.episodes, "seed": options.seed, "versions": versions, "rows": rows}
+        options.out.write_text(json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":

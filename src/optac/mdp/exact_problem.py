@@ -124,6 +124,10 @@ class ExactProblem:
         """The policy that a table of action probabilities stands for."""
         return TabularPolicy(probabilities)
 
+    def original(self, value: float) -> float:
+        """A value in the unit of the environment the problem came from: the value itself, if rewards came in [0, 1]."""
+        return value
+
     def plot(self) -> "Picture":
         """Where the optimal policy goes: the probability of every state at every step, as a matplotlib figure."""
         from optac.figures import picture

@@ -17,7 +17,6 @@ from jaxtyping import Bool, Float, Int
 from optac.array_types import Array, Probabilities
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.low_rank import LowRankMDP
-from optac.mdp.policies import uniform_policy
 from optac.mdp.values import occupancies, policy_q_values, policy_values
 
 if TYPE_CHECKING:
@@ -198,10 +197,6 @@ class RichProblem(ExactProblem):
 
         return RichEnv(self)
 
-    def original(self, value: float) -> float:
-        """The value itself: the rewards came in [0, 1]."""
-        return value
-
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What is known of this instance; `standard_error` is that of the best policy read by the nearest mean."""
@@ -217,11 +212,6 @@ class RichProblem(ExactProblem):
             "held_out": HELD_OUT,
             "standard_error": self.standard_error(NearestMean(self)),
         }
-
-    @cached_property
-    def uniform_value(self) -> float:
-        """The value of playing uniformly."""
-        return self.value(uniform_policy(*self.shape))
 
 
 class RichSimulator:

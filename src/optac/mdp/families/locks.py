@@ -9,7 +9,7 @@ Zhang et al. (2022).
 
 import numpy as np
 
-from optac.errors import InvalidInput, require_memory
+from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
 from optac.settings import require_at_least
 
@@ -60,14 +60,3 @@ def _lock(name: str, *, horizon: int, actions: int, observations: int, seed: int
         parameters=parameters,
         features=codes,
     )
-
-
-def good_actions(problem: LowRankMDP) -> np.ndarray:
-    """The lock's combination (H, 2), read off its truth: for those who check a learner, not for learners."""
-    if not problem.name.endswith("-lock"):
-        raise InvalidInput(
-            f"{problem.name} is not a lock; good_actions reads combination-lock and observed-lock"
-        )
-    observations = problem.states // ROWS
-    alive = problem.phi[:, [0, observations], :, :LIVE_ROWS].sum(axis=-1)
-    return np.asarray(alive.argmax(axis=-1))

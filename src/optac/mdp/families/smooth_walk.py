@@ -140,10 +140,6 @@ class SmoothWalk(ExactProblem):
         """The policy that is this table on the grid and interpolates its logits between."""
         return GridPolicy(probabilities, self.grid)
 
-    def original(self, value: float) -> float:
-        """The value itself: the rewards came in [0, 1]."""
-        return value
-
     @cached_property
     def simulator(self) -> "WalkSimulator":
         """Plays many episodes at once."""

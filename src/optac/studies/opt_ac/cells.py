@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from optac.algorithms.loop.run import prepare
+from optac.mdp import make_problem
 from optac.runs.json_files import Row
-from optac.runs.solving import SolveConfig, problem_of
 from optac.sweeps.cells import Cell
 
 LOGGED_ITERATIONS = 40
@@ -80,8 +80,7 @@ def planned_runs() -> Iterator[StudyRun]:
 def measure(**arguments: Any) -> Row:
     """One run to the end of its budget: when it was solved, its gaps and its certificate."""
     run = StudyRun(**arguments)
-    config = SolveConfig(run.problem, run.parameters, run.algorithm)
-    problem = problem_of(config)
+    problem = make_problem(run.problem, **run.parameters)
     target = run.target
     if not isinstance(target, float):
         target = 0.05 * (problem.optimal_value - problem.uniform_value)

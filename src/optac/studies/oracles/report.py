@@ -1,7 +1,8 @@
 """The report of `optac reproduce oracles`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,6 @@ def _by(rows: Sequence[Row], *keys: str) -> dict[Any, list[Row]]:
     return dict(sorted(grouped(rows, *keys).items()))
 
 
-def _median(values: Iterable[float]) -> float:
-    return float(np.median(list(values)))
-
-
 def _convexity(rows: Sequence[Row]) -> str:
     lines = []
     for horizon, runs in _by(rows, "horizon").items():
@@ -42,8 +39,8 @@ def _convexity(rows: Sequence[Row]) -> str:
                 horizon,
                 f"{max(column(runs, 'hessian_change')):.0e}",
                 f"{min(column(runs, 'smallest_eigenvalue')):.3g}",
-                f"{_median(column(runs, 'condition')):,.0f}",
-                f"{_median(column(runs, 'stage_condition')):.1f}",
+                f"{median(column(runs, 'condition')):,.0f}",
+                f"{median(column(runs, 'stage_condition')):.1f}",
                 *(f"{count} of {pairs:,}" for count in violations),
             ]
         )
@@ -75,8 +72,8 @@ def _growth(rows: Sequence[Row]) -> str:
         for oracle in ("PE", "PP"):
             for kind in ("random", "constant"):
                 grown = [run["growth"][f"{oracle} {kind}"] for run in runs]
-                line.append(f"{_median(grown):.1f}")
-            line.append(f"{_median(run['bound'][oracle] for run in runs):.3g}")
+                line.append(f"{median(grown):.1f}")
+            line.append(f"{median(run['bound'][oracle] for run in runs):.3g}")
         lines.append(line)
     kinds = ("random errors", "constant errors", "bound")
     columns = [
@@ -111,7 +108,7 @@ def _draw_conditions(axis: Any, horizons: Mapping[int, Sequence[Row]]) -> None:
         values = np.array([column(runs, name) for runs in horizons.values()])
         bars = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
         quartile_bars(axis, list(horizons), bars, color=colour, marker="o", label=label)
-    medians = [_median(column(runs, "condition")) for runs in horizons.values()]
+    medians = [median(column(runs, "condition")) for runs in horizons.values()]
     slope = log_slope(list(horizons), medians)
     title = f"PE: one convex problem, condition ∝ H^{slope:.1f}"
     axis.set(ylabel="condition number of the Hessian", title=title)
@@ -128,8 +125,8 @@ def _draw_growth(axis: Any, rows: Sequence[Row]) -> None:
     actions = max(column(rows, "actions"))
     groups = _by([row for row in rows if row["actions"] == actions], "horizon")
     for oracle, colour, size in (("PE", COLOURS[0], 9), ("PP", COLOURS[1], 4)):
-        middle = [_median(run["growth"][f"{oracle} constant"] for run in runs) for runs in groups.values()]
-        bound = [_median(run["bound"][oracle] for run in runs) for runs in groups.values()]
+        middle = [median(run["growth"][f"{oracle} constant"] for run in runs) for runs in groups.values()]
+        bound = [median(run["bound"][oracle] for run in runs) for runs in groups.values()]
         style = {"color": colour, "markersize": size, "linewidth": size / 3}
         axis.plot(list(groups), middle, "o-", label=f"{oracle}, measured (worst sign)", **style)
         axis.plot(list(groups), bound, "--", color=colour, label=f"{oracle}, bound")
