@@ -99,7 +99,7 @@ def room_of(place: Path) -> str:
 
 
 def new_lines(tree: Path, before: Path) -> Counter[str]:
-    """Room → code lines of what NEW names; of a name with a plus those that it has more than before."""
+    """Room → code lines of what NEW names; of NAME+ those that it has more than before, of NAME+OLD than OLD had."""
     then: dict[str, int] = {}
     for file in files_of(before):
         for name, lines in definitions(file.read_text(encoding="utf-8")).items():
@@ -112,19 +112,19 @@ def new_lines(tree: Path, before: Path) -> Counter[str]:
         for file in inside:
             source = file.read_text(encoding="utf-8")
             there, lines = definitions(source), code_lines(source)
-            for name in names:
-                if name.rstrip("+") not in there:
+            grown, whole = 0, set[int]()
+            for name, *before_it in (name.split("+") for name in names):
+                if name not in there:
                     print(f"{NEW.name}: {place} has no {name} any more", file=sys.stderr)
-            known = [name for name in names if name.rstrip("+") in there]
-            grown = [
-                len(there[name[:-1]]) - then.get(f"{file.stem} {name[:-1]}", then.get(name[:-1], 0))
-                for name in known
-                if name.endswith("+")
-            ]
-            whole = set().union(*(there[name] for name in known if not name.endswith("+")))
-            found[room_of(file.relative_to(tree))] += len(whole if names else lines) + sum(
-                max(0, more) for more in grown
-            )
+                elif before_it:
+                    stood = [one or name for one in before_it]
+                    for one in (one for one in before_it if one and one not in then):
+                        print(f"{NEW.name}: {place} {name} had no {one} then", file=sys.stderr)
+                    held = sum(then.get(f"{file.stem} {one}", then.get(one, 0)) for one in stood)
+                    grown += max(0, len(there[name]) - held)
+                else:
+                    whole |= there[name]
+            found[room_of(file.relative_to(tree))] += len(whole if names else lines) + grown
     return found
 
 
