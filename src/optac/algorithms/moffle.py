@@ -31,7 +31,8 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.learnt import Learnt, PlanOnData
 from optac.algorithms.parts.class_regression import fitted_q_iteration
-from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import LayerInfo
+from optac.algorithms.parts.layers import LayerState as State
 from optac.algorithms.parts.layers import default_iterations as default_iterations
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
@@ -81,33 +82,23 @@ PRESETS = {"practical": practical, "theory": theory}
 TRAITS = Traits(finite_class=True, needs_reachability=True, commits=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class State(LayerState):
-    """`cover` holds for every step explored the planner's policies, uniform after it."""
-
-
 @dataclass(frozen=True)
-class Info:
-    """Numbers of a step's round for a row of the history."""
+class Info(LayerInfo):
+    """A step's round."""
 
-    layer: int
-    feature_gap: float
-    adversarial_rounds: int
-    rounds_capped: bool
-    planner_steps: int
-    planner_capped: bool
+    planner_steps: int = 0
+    planner_capped: bool = False
 
 
 def init(settings: Settings, handle: Handle) -> State:
+    """Nothing is covered yet: `cover` holds for every step explored the planner's policies, uniform after it."""
     fewest = min(settings.samples, settings.rollouts)
     return State.first("moffle", handle, (), fewest_episodes=fewest)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
-    """One step h: collect D_h, learn φ̂_h, cover it. After the last there is nothing left to do."""
+    """One step h: collect D_h, learn φ̂_h, cover it."""
     h = state.layer
-    if state.finished:
-        return state, Info(h, 0.0, 0, False, 0, False)
     played = play_cover(
         handle,
         (state.cover[h - 3],) if h >= 3 else (_uniform(handle),),
@@ -118,18 +109,11 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     explored, chosen = state.learn(played, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
     bill = state.bill + chosen.bill
     last_cover = handle.horizon - 5  # step h's cover serves step h + 3, and the last step explored is H − 2
-    found, capped = _uniform(handle), False
+    found, info = _uniform(handle), Info(h, chosen.gap, chosen.rounds, chosen.capped)
     if h <= last_cover:
         found, capped, planner_bill = _cover(settings, explored, h, handle, rng)
         bill = bill + planner_bill
-    info = Info(
-        layer=h,
-        feature_gap=chosen.gap,
-        adversarial_rounds=chosen.rounds,
-        rounds_capped=chosen.capped,
-        planner_steps=len(found) if h <= last_cover else 0,
-        planner_capped=capped,
-    )
+        info = replace(info, planner_steps=len(found), planner_capped=capped)
     return replace(explored, cover=(*state.cover, uniform_after(found, h)), bill=bill), info
 
 

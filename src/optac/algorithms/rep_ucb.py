@@ -32,6 +32,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import RollInState as State
 from optac.algorithms.loop.states import default_iterations as default_iterations
+from optac.algorithms.opt_ac import Info
 from optac.algorithms.parts.elliptical import (
     PRACTICAL_ALPHA,
     RICH_ALPHA,
@@ -97,15 +98,6 @@ def theory(sizes: Sizes) -> Settings:
 
 PRESETS = {"practical": practical, "theory": theory}
 TRAITS = Traits(rich=True)
-
-
-@dataclass(frozen=True)
-class Info:
-    """Numbers of a round for a row of the history."""
-
-    log_likelihood: float
-    mean_bonus: float
-    optimistic_value: float
 
 
 def init(settings: Settings, handle: Handle) -> State:

@@ -32,7 +32,8 @@ from jaxtyping import Float
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.parts.class_regression import class_regression
-from optac.algorithms.parts.layers import LayerState
+from optac.algorithms.parts.layers import LayerInfo
+from optac.algorithms.parts.layers import LayerState as State
 from optac.algorithms.parts.layers import default_iterations as default_iterations
 from optac.algorithms.parts.layers import learnt as learnt
 from optac.algorithms.parts.policy_cover import play_cover, uniform_after
@@ -83,51 +84,35 @@ PRESETS = {"practical": practical, "theory": theory}
 TRAITS = Traits(finite_class=True, needs_reachability=True, commits=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class State(LayerState):
-    """`cover` holds Ψ_h, the policies that cover the states of step h."""
-
-
 @dataclass(frozen=True)
-class Info:
-    """Numbers of a step's round for a row of the history."""
+class Info(LayerInfo):
+    """A step's round."""
 
-    layer: int
-    feature_gap: float
-    adversarial_rounds: int
-    rounds_capped: bool
-    spanner_swaps: int
-    spanner_rank: int
-    spanner_capped: bool
+    spanner_swaps: int = 0
+    spanner_rank: int = 0
+    spanner_capped: bool = False
 
 
 def init(settings: Settings, handle: Handle) -> State:
+    """`cover` holds Ψ_h, the policies that cover the states of step h: of the first two steps the uniform one."""
     uniform = uniform_policy(handle.horizon, handle.states, handle.actions)[None]
     fewest = min(settings.samples, settings.psdp_samples, settings.estimate_samples)
     return State.first("spanrl", handle, (uniform, uniform), fewest_episodes=fewest)
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
-    """One step h: collect D_h with Ψ_h, learn φ̂_h, span it, which gives Ψ_{h+2}. After the last, nothing."""
+    """One step h: collect D_h with Ψ_h, learn φ̂_h, span it, which gives Ψ_{h+2}."""
     h = state.layer
-    if state.finished:
-        return state, Info(h, 0.0, 0, False, 0, 0, False)
     played = play_cover(handle, (state.cover[h],), settings.samples, uniform_steps=(h,), rng=rng)
     explored, chosen = state.learn(played, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
-    bill, cover, spanner = state.bill + chosen.bill, state.cover, None
+    bill, cover = state.bill + chosen.bill, state.cover
+    info = Info(h, chosen.gap, chosen.rounds, chosen.capped)
     if h + 2 <= handle.horizon - 2:
         spanner, spanner_bill = _span(settings, state, explored.features[h], handle, rng)
         bill = bill + spanner_bill
         cover = (*cover, uniform_after(np.stack(spanner.policies), h))
-    info = Info(
-        layer=h,
-        feature_gap=chosen.gap,
-        adversarial_rounds=chosen.rounds,
-        rounds_capped=chosen.capped,
-        spanner_swaps=spanner.swaps if spanner else 0,
-        spanner_rank=spanner.effective_rank if spanner else 0,
-        spanner_capped=spanner.capped if spanner else False,
-    )
+        swaps, rank = spanner.swaps, spanner.effective_rank
+        info = replace(info, spanner_swaps=swaps, spanner_rank=rank, spanner_capped=spanner.capped)
     return replace(explored, cover=cover, bill=bill), info
 
 

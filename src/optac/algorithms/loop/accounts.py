@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,18 +28,6 @@ SAVED = ("_members", "_pending", "_value_sum", "_seconds", "_iterations", "histo
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Watch:
-    """Who looks on: `progress` gets the rows that are logged, `until` every one.
-
-    Rows are valued a batch at a time, and the run ends with a batch of whose last row `until` says yes: a yes taken
-    back within the batch ends nothing.
-    """
-
-    progress: Callable[[Row], None] | None = None
-    until: Callable[[Row], bool] | None = None
-
-
 class _Played(NamedTuple):
     """An iteration not yet valued: what it played, what it would deploy where that is not what it plays next."""
 
@@ -48,35 +36,30 @@ class _Played(NamedTuple):
     row: Row
 
 
+@dataclass
 class Accounts:
     """The history of a run: every policy played, valued exactly, many at a time; at most a thousand rows of it.
 
     A reward-free algorithm has no policy to value before its end: the gaps of its earlier rows are None.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        handle: Handle,
-        *,
-        rounds: int,
-        reward_free: bool,
-        keep_members: bool,
-        watch: Watch,
-    ) -> None:
-        self._problem = problem
-        self._handle = handle
-        self._log_every = -(-rounds // LOGGED_ROWS)
-        self._reward_free = reward_free
-        self._keep = keep_members
-        self._watch = watch
-        self._members: list[Any] = []
-        self._pending: list[_Played] = []
-        self._value_sum = 0.0
-        self._seconds = 0.0
-        self._iterations = 0
-        self.history: list[Row] = []
-        self.stopped = False
+    problem: Problem
+    handle: Handle
+    rounds: int
+    reward_free: bool
+    keep_members: bool
+    progress: Callable[[Row], None] | None
+    """gets the rows that are logged"""
+    until: Callable[[Row], bool] | None
+    """gets every row; they are valued a batch at a time, and the run ends with a batch of whose last row it says yes: a
+    yes taken back within the batch ends nothing"""
+    history: list[Row] = field(default_factory=list)
+    stopped: bool = False
+    _members: list[Any] = field(default_factory=list)
+    _pending: list[_Played] = field(default_factory=list)
+    _value_sum: float = 0.0
+    _seconds: float = 0.0
+    _iterations: int = 0
 
     def add(self, k: int, before: AlgorithmState, after: AlgorithmState, info: Any, seconds: float) -> None:
         """Iteration k went from state `before` to `after`."""
@@ -84,19 +67,19 @@ class Accounts:
         self._iterations = k + 1
         row = {
             "iteration": k + 1,
-            "episodes": self._handle.episodes_played,
+            "episodes": self.handle.episodes_played,
             "bill": after.bill.asdict(),
             "seconds": self._seconds,
             **asdict(info),
         }
-        if self._reward_free:
+        if self.reward_free:
             # The last row learns its gap when all is over, so each is reported when the next one comes.
             self._report()
             self.history.append({**row, "gap": None, "last_gap": None})
             return
         assert isinstance(before, PlayingState) and isinstance(after, PlayingState)
         self._pending.append(_Played(before.policy, after.deployed, row))
-        if self._keep:
+        if self.keep_members:
             self._members.append(before.policy)
         if len(self._pending) == EVALUATION_BATCH:
             self._value_pending(after.policy)
@@ -117,31 +100,31 @@ class Accounts:
         """
         if not self._pending:
             return
-        values = self._problem.values([*(played.policy for played in self._pending), next_policy])
+        values = self.problem.values([*(played.policy for played in self._pending), next_policy])
         deployed = [played.deployed for played in self._pending if played.deployed is not None]
-        last_values = self._problem.values(deployed) if deployed else values[1:]
-        optimal = self._problem.optimal_value
+        last_values = self.problem.values(deployed) if deployed else values[1:]
+        optimal, log_every = self.problem.optimal_value, -(-self.rounds // LOGGED_ROWS)
         for i, (played, last_value) in enumerate(zip(self._pending, last_values, strict=True)):
             row = played.row
             self._value_sum += float(values[i])
             row["gap"] = optimal - self._value_sum / row["iteration"]
             row["last_gap"] = optimal - float(last_value)
-            if row["iteration"] % self._log_every == 0 or (last and i == len(self._pending) - 1):
+            if row["iteration"] % log_every == 0 or (last and i == len(self._pending) - 1):
                 self.history.append(row)
                 self._report()
-            if self._watch.until is not None:
-                self.stopped = self._watch.until(row)
+            if self.until is not None:
+                self.stopped = self.until(row)
         self._pending.clear()
 
     def _report(self) -> None:
-        if self._watch.progress and self.history:
-            self._watch.progress(self.history[-1])
+        if self.progress and self.history:
+            self.progress(self.history[-1])
 
     def result(self, identity: Row, state: PlayingState) -> Result:
         """Of an algorithm whose policies were played: their mixture and the last."""
         self._require_a_round()
         self._value_pending(state.policy, last=True)
-        policy = MixturePolicy(self._members, size=self._iterations, policy=self._problem.policy)
+        policy = MixturePolicy(self._members, size=self._iterations, policy=self.problem.policy)
         value = self._value_sum / self._iterations
         last = state.policy if state.deployed is None else state.deployed
         return self._result(identity, state, policy, value, last, self._members, state.bill)
@@ -150,13 +133,13 @@ class Accounts:
         """Of a reward-free algorithm: the policy planned for the problem's rewards, that planning billed."""
         self._require_a_round()
         started = time.perf_counter()
-        planned, bill = learnt.policy_for(self._handle.rewards)
+        planned, bill = learnt.policy_for(self.handle.rewards)
         self._seconds += time.perf_counter() - started
-        value = self._problem.value(planned)
+        value = self.problem.value(planned)
         bill = state.bill + bill
-        gap = self._problem.optimal_value - value
+        gap = self.problem.optimal_value - value
         self.history[-1].update(
-            episodes=self._handle.episodes_played,
+            episodes=self.handle.episodes_played,
             bill=bill.asdict(),
             seconds=self._seconds,
             gap=gap,
@@ -183,18 +166,18 @@ class Accounts:
     ) -> Result:
         certificate = self._certificate(state, members)
         return Result(
-            problem=self._problem.name,
+            problem=self.problem.name,
             **identity,
             value=value,
-            optimal_value=self._problem.optimal_value,
-            last_value=self._problem.value(last_policy),
+            optimal_value=self.problem.optimal_value,
+            last_value=self.problem.value(last_policy),
             policy=policy,
-            last_policy=self._problem.policy(last_policy),
-            episodes=self._handle.episodes_played,
+            last_policy=self.problem.policy(last_policy),
+            episodes=self.handle.episodes_played,
             iterations=self._iterations,
             bill=bill,
             seconds=self._seconds,
-            coverage=_coverage(self._problem, state.model, self._handle.rho),
+            coverage=_coverage(self.problem, state.model, self.handle.rho),
             certificate=certificate.bound,
             certificate_bill=certificate.bill,
             model=state.model,
@@ -209,7 +192,7 @@ class Accounts:
         if not isinstance(state.data, TransitionData):
             return Certificate(None, Bill())
         visits = state.data.visits
-        return certify(state.model, state.bonus, visits, self._handle.rewards, self._handle.initial, members)
+        return certify(state.model, state.bonus, visits, self.handle.rewards, self.handle.initial, members)
 
 
 def _coverage(problem: Problem, model: LowRankModel | None, rho: np.ndarray) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from optac.algorithms import protocol
 from optac.algorithms.loop import inputs
-from optac.algorithms.loop.accounts import Accounts, Row, Watch
+from optac.algorithms.loop.accounts import Accounts, Row
 from optac.algorithms.loop.handle import EpisodesSpent, Handle
 from optac.algorithms.loop.inputs import rounds_of
 from optac.algorithms.loop.result import Result
@@ -138,7 +138,8 @@ class PreparedRun:
             rounds=self.rounds,
             reward_free=protocol.is_reward_free(part),
             keep_members=self.keep_members,
-            watch=Watch(self.progress, until),
+            progress=self.progress,
+            until=until,
         )
         state = protocol.checked_state(self.algorithm, part, part.init(self.settings, self.handle))
         first, found = 0, None if snapshots is None else snapshots.found()

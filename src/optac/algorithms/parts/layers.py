@@ -1,7 +1,7 @@
 """MOFFLE's and SpanRL's common loop: step after step, data from a cover of the step and a feature learnt from them."""
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -16,8 +16,6 @@ from optac.errors import InvalidInput
 from optac.mdp.sampling import Trajectories
 from optac.models import FiniteClass
 from optac.models.data import add_transitions
-
-Layers = TypeVar("Layers", bound="LayerState")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +32,7 @@ class LayerState(AlgorithmState):
     """Φ"""
 
     @classmethod
-    def first(
-        cls: type[Layers], algorithm: str, handle: Handle, cover: Cover, *, fewest_episodes: int
-    ) -> Layers:
+    def first(cls, algorithm: str, handle: Handle, cover: Cover, *, fewest_episodes: int) -> "LayerState":
         """Before the first step; refuses a class that is no list, and a budget that leaves a stage no episode."""
         if not isinstance(handle.model_class, FiniteClass):
             raise InvalidInput(
@@ -51,8 +47,8 @@ class LayerState(AlgorithmState):
         return cls(layer=0, counts=no_counts(handle), features=features, cover=cover, candidates=candidates)
 
     def learn(
-        self: Layers, played: Trajectories, *, tolerance: float, max_rounds: int
-    ) -> tuple[Layers, LearntFeature]:
+        self, played: Trajectories, *, tolerance: float, max_rounds: int
+    ) -> tuple["LayerState", LearntFeature]:
         """The next step's state with D_h, the step h transitions of `played`, and with φ̂_h, found on them.
 
         φ̂_h is the feature of the min-max regression.
@@ -68,6 +64,16 @@ class LayerState(AlgorithmState):
         features[h] = self.candidates[chosen.candidate, h]
         finished = h + 1 >= horizon - 1  # no later step's transitions enter a value
         return replace(self, layer=h + 1, finished=finished, counts=counts, features=features), chosen
+
+
+@dataclass(frozen=True)
+class LayerInfo:
+    """Numbers of a step's round for a row of the history, to which each algorithm adds its own."""
+
+    layer: int
+    feature_gap: float
+    adversarial_rounds: int
+    rounds_capped: bool
 
 
 def default_iterations(horizon: int) -> int:

@@ -49,7 +49,7 @@ def cells() -> list[Cell]:
 
 def truncation(dim: int, smoothness: int) -> dict[str, Any]:
     """sup_y |f − f_W| against W."""
-    density = _density(BumpNoise(dim, 1.0, smoothness), dim)
+    density = BumpNoise(dim, 1.0, smoothness).density(_points(dim))
     errors = [np.abs(truncated_density(dim, smoothness, radius) - density).max() for radius in RADII]
     return _row("truncation", RADII, errors, dim=dim, smoothness=smoothness, seed=None)
 
@@ -81,7 +81,7 @@ def joint(dim: int, seed: int) -> dict[str, Any]:
     """sup_y |φ̂ᵀμ − f| of Algorithm 2 with N = d and W = d^{1/2m}, against d."""
     smoothness, _ = FIXED[dim]
     noise = BumpNoise(dim, 1.0, smoothness)
-    truth = _density(noise, dim)
+    truth = noise.density(_points(dim))
     errors = []
     for i, size in enumerate(JOINT_SIZES):
         radius = size ** (1 / (2 * smoothness))
@@ -123,10 +123,6 @@ def _points(dim: int) -> Float[np.ndarray, "point dim"]:
     """The points of a grid in the unit ball, on which every sup is taken."""
     points = Grid(dim, 200 if dim == 1 else 20, -1.0, 1.0).points
     return points[np.linalg.norm(points, axis=-1) <= 1.0]
-
-
-def _density(noise: BumpNoise, dim: int) -> Float[np.ndarray, " point"]:
-    return noise.density(_points(dim))
 
 
 def _row(
