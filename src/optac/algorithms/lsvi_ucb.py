@@ -23,9 +23,10 @@ from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.loop.states import default_iterations as default_iterations
 from optac.algorithms.parts.elliptical import checked_ridge, elliptical_norms
 from optac.algorithms.protocol import Traits
-from optac.algorithms.ucbvi import Info, still_to_come
+from optac.algorithms.ucbvi import Info
 from optac.array_types import Phi, QValues, Rewards
 from optac.errors import InvalidInput
+from optac.mdp.values import still_to_come
 from optac.models.data import second_moments
 from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill

@@ -21,7 +21,8 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.loop.states import default_iterations as default_iterations
-from optac.array_types import QValues, Rewards
+from optac.array_types import QValues
+from optac.mdp.values import still_to_come
 from optac.models.transition_counts import TransitionCounts
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
@@ -71,12 +72,6 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     bill = state.bill + Bill(SL=1 + handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))
     return State(policy=greedy(q_values, rng), counts=counts, bill=bill), info
-
-
-def still_to_come(rewards: Rewards) -> np.ndarray:
-    """B_h, the largest reward that steps h … H can pay; B_{H+1} = 0 at the end."""
-    largest = rewards.max(axis=(1, 2))
-    return np.append(np.cumsum(largest[::-1])[::-1], 0.0)
 
 
 def values_by_frequencies(counts: TransitionCounts, rewards: QValues, ceilings: np.ndarray) -> QValues:

@@ -122,3 +122,8 @@ def occupancies(transitions: Kernel, policy: Probabilities, initial: StateDistri
         else:
             occupancy[h + 1] = np.einsum("sa,san->n", flow, transitions[h])
     return occupancy
+
+
+def still_to_come(rewards: Rewards) -> Float[np.ndarray, " steps"]:
+    """B_h, the largest reward that steps h … H can pay; B_{H+1} = 0 at the end."""
+    return np.append(np.cumsum(rewards.max(axis=(1, 2))[::-1])[::-1], 0.0)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from optac.array_types import Array, Counts
+from optac.array_types import Array, Counts, Mu, Phi
 from optac.errors import InvalidInput
 from optac.mdp.values import check_table, is_large
 from optac.models.data import TransitionData
@@ -152,15 +152,8 @@ class SimplexClass:
 
 
 def em_sweep(
-    counts: Int[np.ndarray, "horizon state action next"],
-    phi: Float[np.ndarray, "horizon state action rank"],
-    mu: Float[np.ndarray, "horizon rank next"],
-    room: Float[np.ndarray, "2 horizon state action next"] | None = None,
-) -> tuple[
-    Float[np.ndarray, "horizon state action rank"],
-    Float[np.ndarray, "horizon rank next"],
-    Float[np.ndarray, " horizon"],
-]:
+    counts: Counts, phi: Phi, mu: Mu, room: Float[np.ndarray, "2 horizon state action next"] | None = None
+) -> tuple[Phi, Mu, Float[np.ndarray, " horizon"]]:
     """One E and M step: φ ∝ φ·(N/T̂)μᵀ and μ ∝ μ·φᵀ(N/T̂), with the log-likelihood before it.
 
     What no data touch stays: φ uniform, μ as it is. T̂ and N/T̂ are written into `room`: asking the system for fresh
@@ -182,11 +175,7 @@ def em_sweep(
     return new_rows.reshape(phi.shape), new_mu, likelihood
 
 
-def log_likelihood(
-    counts: Int[np.ndarray, "horizon state action next"],
-    phi: Float[np.ndarray, "horizon state action rank"],
-    mu: Float[np.ndarray, "horizon rank next"],
-) -> Float[np.ndarray, " horizon"]:
+def log_likelihood(counts: Counts, phi: Phi, mu: Mu) -> Float[np.ndarray, " horizon"]:
     """Σ N_h(s,a,s') log T̂_h(s'|s,a) of every step."""
     transitions = np.maximum(phi @ mu[:, None], FLOOR)
     return np.einsum("hsan,hsan->h", counts, np.log(transitions))

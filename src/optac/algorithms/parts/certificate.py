@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from optac.array_types import Probabilities, QValues, Rewards, StateDistribution, Visits
+from optac.mdp.values import still_to_come
 from optac.models import LowRankModel
 from optac.oracles import Bill
 
@@ -40,14 +41,12 @@ def certify(
 ) -> Certificate:
     """V̄*(θ̂, r + Bb̃) − mean_k V̲^{π_k}(θ̂, r − Bb̃)."""
     horizon = len(rewards)
-    still_to_come = np.cumsum(rewards.max(axis=(1, 2))[::-1])[::-1]
-    after = np.append(still_to_come[1:], 0.0)
-    margin = after[:, None, None] * np.maximum(bonus, sampling_error(model.phi.shape[-1], visits))
-    ceiling = still_to_come[:, None, None]
+    largest = still_to_come(rewards)[:, None, None]
+    margin = largest[1:] * np.maximum(bonus, sampling_error(model.phi.shape[-1], visits))
     optimistic = np.zeros(rewards.shape[1])
     for h in reversed(range(horizon)):
         q_values = rewards[h] + margin[h] + model.phi[h] @ (model.mu[h] @ optimistic)
-        optimistic = np.minimum(q_values, ceiling[h]).max(axis=-1)
+        optimistic = np.minimum(q_values, largest[h]).max(axis=-1)
     pessimistic: list[float] = []
     rest = iter(members)
     while batch := list(islice(rest, BATCH)):
@@ -55,7 +54,7 @@ def certify(
     bound = float(initial @ optimistic - np.mean(pessimistic))
     count = len(pessimistic)
     bill = Bill(SL=horizon + count, PE=count, PP=1, accuracy=0.0)
-    return Certificate(bound if bound < still_to_come[0] else None, bill)
+    return Certificate(bound if bound < largest[0, 0, 0] else None, bill)
 
 
 def sampling_error(rank: int, visits: Visits) -> QValues:

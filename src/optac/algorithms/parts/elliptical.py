@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from optac.array_types import Phi, QValues, Rewards, Visits
 from optac.errors import InvalidInput
+from optac.mdp.values import still_to_come
 from optac.models import KernelData, LowRankModel, RichData, RichModel, TransitionData
 from optac.oracles import Bill
 
@@ -117,9 +118,7 @@ def latent_norms(
 
 def reward_range(rewards: Rewards) -> Float[np.ndarray, "horizon 1 1"]:
     """The most that the steps after h can still pay, which the known rewards give; 0 in the last step."""
-    largest = rewards.max(axis=(1, 2))
-    after = np.append(np.cumsum(largest[::-1])[::-1][1:], 0.0)
-    return np.asarray(after[:, None, None])
+    return np.asarray(still_to_come(rewards)[1:, None, None])
 
 
 def _visits(data: TransitionData | KernelData, whole_trajectories: bool) -> Visits:
