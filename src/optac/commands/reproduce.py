@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.commands.subcommand import add_everywhere, answer, is_quiet
-from optac.commands.sweep import add_launching, executor_of, show_standing, standing_json, watched
+from optac.commands.sweep import add_launching, executor_of, limits_of, show_standing, standing_json, watched
 from optac.errors import InvalidInput
 from optac.studies.catalogue import studies, study_named
 from optac.studies.published_runs import missing_runs, reproduce_runs
@@ -85,13 +85,7 @@ def _trainings(arguments: argparse.Namespace, study: TrainingStudy) -> int:
         return _list_missing(arguments, study.name, missing_runs(sweep, results))
     with watched(work, quiet=is_quiet(arguments)) as watching:
         missing = reproduce_runs(
-            sweep,
-            work,
-            results,
-            lambda: executor_of(arguments),
-            retries=arguments.retries,
-            minutes=arguments.minutes,
-            watching=watching,
+            sweep, work, results, lambda: executor_of(arguments), watching, **limits_of(arguments)
         )
     standing = _standing(sweep, work, results, missing)
     report = study.report()

@@ -144,11 +144,17 @@ def add_run_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_best(parser: argparse.ArgumentParser) -> None:
-    """Which of a run's policies."""
+def add_policy(parser: argparse.ArgumentParser) -> None:
+    """The folder of a trained run, and which of its policies."""
+    add_run_folder(parser)
     parser.add_argument(
         "--best", action="store_true", help="the policy of the best evaluation, not the last one"
     )
+
+
+def chosen_policy(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What `add_policy` asked for, as `open_policy` takes it."""
+    return {"on_notice": notice, "trust": arguments.trust, "best": arguments.best}
 
 
 def add_examples(parser: argparse.ArgumentParser, *lines: str, before: str = "") -> None:

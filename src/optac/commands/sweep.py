@@ -57,6 +57,11 @@ def executor_of(arguments: argparse.Namespace) -> Any:
     return LocalExecutor(len(os.sched_getaffinity(0)) if arguments.jobs is None else arguments.jobs)
 
 
+def limits_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How often a run is tried again, and for how long runs are started."""
+    return {"retries": arguments.retries, "minutes": arguments.minutes}
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run what is missing, or list what there is to run, and show where all stands."""
     sweep = read_sweep(arguments.file)
@@ -67,12 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         with watched(path, quiet=is_quiet(arguments)) as watching:
             standing = run_sweep(
-                sweep,
-                path,
-                executor_of(arguments),
-                retries=arguments.retries,
-                minutes=arguments.minutes,
-                watching=watching,
+                sweep, path, executor_of(arguments), **limits_of(arguments), watching=watching
             )
     answer(arguments, standing_json(standing), lambda: show_standing(standing))
     return 1 if standing.count("failed") and not arguments.dry_run else 0

@@ -1,6 +1,5 @@
 """A trained run's policy put to use: written as plain arrays, or filmed."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,40 +9,24 @@ from optac.environments.video import check_recording, record
 from optac.runs.training import OpenPolicy, open_policy
 from optac.settings import whole
 
-Notice = Callable[[str], None]
 
-
-def export_policy(
-    run: Path, file: Path, *, on_notice: Notice = print, trust: bool = False, best: bool = False
-) -> dict[str, Any]:
-    """Write a run's deterministic policy, the newest or the best, to `file`, an .npz for numpy alone."""
-    opened = open_policy(run, on_notice, trust=trust, best=best)
+def export_policy(run: Path, file: Path, **which: Any) -> dict[str, Any]:
+    """Write a run's deterministic policy to `file`, an .npz for numpy alone; `which` one as `open_policy` takes it."""
+    opened = open_policy(run, **which)
     opened.policy.save(file)
     return _about(opened) | {"policy": str(file)}
 
 
-def film(
-    run: Path,
-    file: Path,
-    *,
-    seed: int = 0,
-    on_notice: Notice = print,
-    trust: bool = False,
-    best: bool = False,
-) -> dict[str, Any]:
-    """Play one episode with a run's deterministic policy and write it to `file`, an mp4."""
+def film(run: Path, file: Path, *, seed: int = 0, trust: bool = False, **which: Any) -> dict[str, Any]:
+    """Play one episode with a run's deterministic policy, chosen in the same way, and write it to `file`, an mp4."""
     whole("seed", seed, least=0)
     check_recording(file)
-    opened = open_policy(run, on_notice, trust=trust, best=best)
+    opened = open_policy(run, trust=trust, **which)
     with registry.named_by(opened.folder.config_path, trust=trust):
         made = record(opened.config["environment"], opened.policy, file, seed=seed)
     return _about(opened) | asdict(made) | {"file": str(made.file)}
 
 
 def _about(opened: OpenPolicy) -> dict[str, Any]:
-    return {
-        "agent": opened.config["agent"],
-        "environment": opened.config["environment"],
-        "seed": opened.config["seed"],
-        "trained_steps": opened.step,
-    }
+    about = {name: opened.config[name] for name in ("agent", "environment", "seed")}
+    return {**about, "trained_steps": opened.step}

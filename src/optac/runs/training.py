@@ -167,7 +167,7 @@ class OpenPolicy:
 
 
 def open_policy(
-    path: Path | str, on_notice: Notice, *, trust: bool = False, best: bool = False
+    path: Path | str, on_notice: Notice = print, *, trust: bool = False, best: bool = False
 ) -> OpenPolicy:
     """A run's policy at its newest sound checkpoint or its best evaluation; nothing in the folder is touched."""
     folder = RunFolder.open(path)

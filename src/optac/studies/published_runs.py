@@ -57,16 +57,15 @@ def reproduce_runs(
     work: Path,
     results: Path,
     executor: Callable[[], Executor],
-    *,
-    retries: int = 2,
-    minutes: int | float | None = None,
     watching: Watching | None = None,
+    **limits: Any,
 ) -> set[str]:
-    """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing."""
+    """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing.
+
+    `limits` are those of `run_sweep`.
+    """
     for name in missing_runs(sweep, results):
-        if (
-            run_standing(work / name).state == "finished"
-        ):  # finished before, and killed before it was published
+        if run_standing(work / name).state == "finished":  # killed before it was published
             publish(work / name, results)
     missing = missing_runs(sweep, results)
     if missing:
@@ -75,8 +74,7 @@ def reproduce_runs(
             replace(sweep, runs=tuple(run for run in sweep.runs if run.id in missing)),
             work,
             executor(),
-            retries=retries,
-            minutes=minutes,
+            **limits,
             watching=replace(watching, finished=lambda path: _published(path, results, watching)),
             measured=[results / run.id for run in sweep.runs],
         )
