@@ -28,33 +28,25 @@ if TYPE_CHECKING:
     from optac.studies.compare import compare as compare
 
 _HOMES = {
-    "Agent": "optac.agents.agent",
-    "CRFFSAC": "optac.agents.agent",
-    "SAC": "optac.agents.agent",
-    "BestCheckpoint": "optac.agents.training.callbacks",
-    "Callback": "optac.agents.training.callbacks",
-    "StopOnReward": "optac.agents.training.callbacks",
-    "TensorBoard": "optac.agents.training.callbacks",
-    "ConditionalFourierFeatures": "optac.models",
-    "LowRankMDP": "optac.mdp",
-    "TabularMDP": "optac.mdp",
-    "compare": "optac.studies.compare",
-    "from_gymnasium": "optac.mdp",
-    "load": "optac.runs.loading",
-    "make_problem": "optac.mdp",
-    "solve": "optac.algorithms",
+    "optac.agents.agent": ("Agent", "CRFFSAC", "SAC"),
+    "optac.agents.training.callbacks": ("BestCheckpoint", "Callback", "StopOnReward", "TensorBoard"),
+    "optac.algorithms": ("solve",),
+    "optac.mdp": ("LowRankMDP", "TabularMDP", "from_gymnasium", "make_problem"),
+    "optac.models": ("ConditionalFourierFeatures",),
+    "optac.runs.loading": ("load",),
+    "optac.studies.compare": ("compare",),
 }
-
-__all__ = ["__version__", "numpy_policy", *_HOMES]
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["__version__", "numpy_policy", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
     if name == "numpy_policy":
         return import_module("optac.numpy_policy")
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'optac' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOME_OF])
