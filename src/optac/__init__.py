@@ -27,26 +27,24 @@ if TYPE_CHECKING:
     from optac.runs.loading import load as load
     from optac.studies.compare import compare as compare
 
+_CALLBACKS = ("BestCheckpoint", "Callback", "StopOnReward", "TensorBoard")
 _HOMES = {
-    "optac.agents.agent": ("Agent", "CRFFSAC", "SAC"),
-    "optac.agents.training.callbacks": ("BestCheckpoint", "Callback", "StopOnReward", "TensorBoard"),
-    "optac.algorithms": ("solve",),
-    "optac.mdp": ("LowRankMDP", "TabularMDP", "from_gymnasium", "make_problem"),
-    "optac.models": ("ConditionalFourierFeatures",),
-    "optac.runs.loading": ("load",),
-    "optac.studies.compare": ("compare",),
+    **dict.fromkeys(("Agent", "CRFFSAC", "SAC"), "optac.agents.agent"),
+    **dict.fromkeys(_CALLBACKS, "optac.agents.training.callbacks"),
+    **dict.fromkeys(("LowRankMDP", "TabularMDP", "from_gymnasium", "make_problem"), "optac.mdp"),
+    **{"ConditionalFourierFeatures": "optac.models", "solve": "optac.algorithms"},
+    **{"compare": "optac.studies.compare", "load": "optac.runs.loading"},
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = ["__version__", "numpy_policy", *_HOME_OF]
+__all__ = ["__version__", "numpy_policy", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     if name == "numpy_policy":
         return import_module("optac.numpy_policy")
-    if name not in _HOME_OF:
+    if name not in _HOMES:
         raise AttributeError(f"module 'optac' has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF])
+    return sorted([*globals(), *_HOMES])

@@ -134,11 +134,9 @@ def _warnings_in_a_line() -> Iterator[None]:
         else:
             shown(message, category, *place, **more)
 
-    warnings.showwarning = show
-    try:
+    with warnings.catch_warnings():
+        warnings.showwarning = show
         yield
-    finally:
-        warnings.showwarning = shown
 
 
 def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:

@@ -49,17 +49,14 @@ class Comparison:
             for algorithm, solve in self.solves.items()
             for name, value in solve.config["settings"].items()
         }
+        problem = {name: one[name] for name in ("problem", "parameters", "problem_sha256")}
+        asked = {name: getattr(self, name) for name in ("seeds", "episodes", "epsilon", "preset")}
         return {
             "kind": "compare",
-            "problem": one["problem"],
-            "parameters": one["parameters"],
+            **problem,
             "algorithms": sorted(self.solves),
-            "seeds": self.seeds,
-            "episodes": self.episodes,
-            "epsilon": self.epsilon,
-            "preset": self.preset,
+            **asked,
             "settings": settings,
-            "problem_sha256": one["problem_sha256"],
         }
 
     def cells(self) -> list[Cell]:
