@@ -183,10 +183,7 @@ class RunFolder:
     @property
     def has_torn_line(self) -> bool:
         """Whether the metrics end in a torn line, which `rows` leaves out."""
-        if not is_there(self.metrics_path):
-            return False
-        ends = self._complete_rows()[1]
-        return self.metrics_path.stat().st_size > (ends[-1] if ends else 0)
+        return is_there(self.metrics_path) and self.metrics_path.stat().st_size > self._complete_rows()[1][-1]
 
     def rows_seal(self, size: int | None = None) -> Row:
         """The size and hash of the metrics, or of their first `size` bytes: by it the same rows are known again."""
@@ -196,7 +193,7 @@ class RunFolder:
     def size_kept(self, keep: Callable[[Row], bool]) -> int:
         """How many bytes of the metrics `cut` would keep."""
         rows, ends = self._complete_rows()
-        return [0, *ends][_first_refused(rows, keep)]
+        return ends[_first_refused(rows, keep)]
 
     def cut(self, keep: Callable[[Row], bool]) -> int:
         """Drop the torn last line and all rows from the first that `keep` refuses; how many lines went.
@@ -208,10 +205,9 @@ class RunFolder:
             return 0
         rows, ends = self._complete_rows()
         kept = _first_refused(rows, keep)
-        end = [0, *ends][kept]
         torn = self.has_torn_line
         with opened(self.metrics_path, os.O_RDWR) as descriptor:
-            os.ftruncate(descriptor, end)
+            os.ftruncate(descriptor, ends[kept])
             os.fsync(descriptor)
         return len(rows) - kept + int(torn)
 
@@ -240,14 +236,13 @@ class RunFolder:
         return status is not None and status.state == "finished"
 
     def _complete_rows(self) -> tuple[list[Row], list[int]]:
-        if not is_there(self.metrics_path):
-            return [], []
+        """The rows, and where in the file as many of them end: none at 0."""
         rows: list[Row] = []
-        ends: list[int] = []
-        position = 0
+        ends = [0]
+        if not is_there(self.metrics_path):
+            return rows, ends
         lines = read_plain(self.metrics_path).split(b"\n")
         for number, line in enumerate(lines[:-1], start=1):
-            position += len(line) + 1
             row = parsed_row(line)
             if row is None:
                 if number == len(lines) - 1:
@@ -257,7 +252,7 @@ class RunFolder:
                     "remove that line and the ones after it, then resume"
                 )
             rows.append(row)
-            ends.append(position)
+            ends.append(ends[-1] + len(line) + 1)
         return rows, ends
 
 
