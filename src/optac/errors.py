@@ -1,7 +1,6 @@
 """The errors that optac raises at its users: one tree, each text saying what was given, what is allowed, what to do."""
 
 import difflib
-import os
 import signal
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
@@ -70,15 +69,6 @@ def require_known(kind: str, given: Iterable[str], known: Collection[str]) -> No
     for name in given:
         if name not in known:
             raise unknown_name(kind, name, known)
-
-
-def require_memory(size: int, what: str, lower: str) -> None:
-    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size > there:
-        raise InvalidInput(
-            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
-        )
 
 
 def clipped(given: object) -> str:

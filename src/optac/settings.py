@@ -16,10 +16,12 @@ import inspect
 import itertools
 import json
 import math
+import os
 import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from operator import ge, gt, le, lt
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias
@@ -56,12 +58,8 @@ class Range:
     below: Bound = None
 
     def __contains__(self, number: int | float) -> bool:
-        return (
-            (self.least is None or number >= self.least)
-            and (self.most is None or number <= self.most)
-            and (self.above is None or number > self.above)
-            and (self.below is None or number < self.below)
-        )
+        ends = ((ge, self.least), (le, self.most), (gt, self.above), (lt, self.below))
+        return all(bound is None or holds(number, bound) for holds, bound in ends)
 
     def __str__(self) -> str:
         bounds = {"at least": self.least, "at most": self.most, "above": self.above, "below": self.below}
@@ -82,8 +80,7 @@ def meanings(kind: type) -> dict[str, str]:
             (node,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         except (OSError, TypeError):  # made without a file
             continue
-        body = getattr(node, "body", [])
-        for field, text in itertools.pairwise(body):
+        for field, text in itertools.pairwise(getattr(node, "body", [])):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 constant = text.value if isinstance(text, ast.Expr) else None
                 if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
@@ -116,8 +113,7 @@ def read_fields(
     An unknown name is refused, the nearest first; `also` are names to show beside the fields.
     """
     kinds = typing.get_type_hints(kind)
-    usual = Range(least)
-    ranges = {field.name: field.metadata.get("range", usual) for field in dataclasses.fields(kind)}
+    ranges = {field.name: field.metadata.get("range", Range(least)) for field in dataclasses.fields(kind)}
     for name in given:
         if name not in ranges:
             raise unknown_name("setting", name, [*ranges, *also], meant=ELSEWHERE.get(name))
@@ -154,10 +150,18 @@ def whole(name: str, value: Any, *, least: int = 1) -> int:
 def require_at_least(least: int | float, **numbers: int | float) -> None:
     """Every number is at least `least`, or an error that names the first that is not."""
     for name, value in numbers.items():
-        if value != value:
-            raise InvalidInput(f"{name}={value} is not a number; {name} must be at least {least}")
-        if value < least:
-            raise InvalidInput(f"{name}={value} is too small; {name} must be at least {least}")
+        if not value >= least:
+            why = "not a number" if value != value else "too small"
+            raise InvalidInput(f"{name}={value} is {why}; {name} must be at least {least}")
+
+
+def require_memory(size: int, what: str, lower: str) -> None:
+    """InvalidInput where so many bytes are more than this machine has; asked before anything is allocated."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size > there:
+        raise InvalidInput(
+            f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
+        )
 
 
 def assignments(words: Iterable[str], what: str) -> dict[str, str]:
@@ -192,11 +196,8 @@ def changed(
     settings: Mapping[str, Any], usual: Mapping[str, Any], kind: type | None = None
 ) -> dict[str, Any]:
     """The settings that differ from the usual ones; of a dataclass `kind`, only those that determine a result."""
-    idle: set[str] = set()
-    if kind is not None:
-        idle = {
-            field.name for field in dataclasses.fields(kind) if not field.metadata.get("determines", True)
-        }
+    fields = () if kind is None else dataclasses.fields(kind)
+    idle = {field.name for field in fields if not field.metadata.get("determines", True)}
     return {
         name: value
         for name, value in settings.items()

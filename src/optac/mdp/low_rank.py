@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optac.array_types import Rewards, Transitions
-from optac.errors import require_memory
 from optac.mdp import validation
 from optac.mdp.exact_problem import ExactProblem, read_only
 from optac.mdp.sampling import Simulator
 from optac.mdp.values import Factors, Kernel, check_table, is_large
+from optac.settings import require_memory
 
 if TYPE_CHECKING:
     from optac.mdp.gymnasium_conversion import TabularEnv

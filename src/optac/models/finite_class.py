@@ -8,13 +8,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Counts, Mu, Phi
-from optac.errors import InvalidInput, require_memory
+from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.values import check_table
 from optac.models.data import TransitionData
 from optac.models.low_rank import LowRankModel
 from optac.models.transition_counts import TransitionCounts, dense_counts
-from optac.settings import read
+from optac.settings import read, require_memory
 
 FLOOR = 1e-300
 TIE = 1e-9

@@ -10,13 +10,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array
-from optac.errors import InvalidInput, require_memory
+from optac.errors import InvalidInput
 from optac.mdp.families.smooth_walk import RADIUS, Drift, SmoothWalk, draw_theta
 from optac.mdp.grid import Grid
 from optac.mdp.noise import Noise
 from optac.mdp.sampling import Trajectories
 from optac.models.kernel_features import FourierChoice, KernelFeatures
 from optac.models.low_rank import LowRankModel
+from optac.settings import require_memory
 
 FLOOR = 1e-6
 TIE = 1e-9

@@ -21,9 +21,9 @@ from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
 from optac.agents.training.retracing import Trail
 from optac.environments import check_environment, surroundings
-from optac.errors import InvalidInput, RunFailed, require_memory
+from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
-from optac.settings import LARGEST
+from optac.settings import LARGEST, require_memory
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 LEFT, RIGHT = 0, 1
 

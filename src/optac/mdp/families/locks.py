@@ -9,9 +9,8 @@ Zhang et al. (2022).
 
 import numpy as np
 
-from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 LIVE_ROWS, DEAD = 2, 2
 ROWS = 3

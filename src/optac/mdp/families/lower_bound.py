@@ -8,9 +8,9 @@ tells where the secret is but trying every triple about 1/ε² times.
 
 import numpy as np
 
-from optac.errors import InvalidInput, require_memory
+from optac.errors import InvalidInput
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import read, require_at_least
+from optac.settings import read, require_at_least, require_memory
 
 
 def lower_bound(

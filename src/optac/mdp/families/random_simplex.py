@@ -6,9 +6,8 @@ one lets uniform play cover everything and all algorithms tie.
 
 import numpy as np
 
-from optac.errors import require_memory
 from optac.mdp.low_rank import LowRankMDP
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 REWARDED_MASS = 0.8
 

@@ -22,10 +22,10 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from optac.array_types import Array
-from optac.errors import InvalidInput, require_memory
+from optac.errors import InvalidInput
 from optac.mdp.families.locks import DEAD, LIVE_ROWS, ROWS
 from optac.mdp.rich_problem import RichProblem
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 VALUES = 4
 AMPLITUDE = 2.0

@@ -21,12 +21,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array, Pairs, Probabilities, Transitions
-from optac.errors import InvalidInput, require_known, require_memory
+from optac.errors import InvalidInput, require_known
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.grid import Grid, GridPolicy, interpolated_probabilities
 from optac.mdp.noise import BumpNoise, GaussianNoise, Noise
 from optac.mdp.sampling import Trajectories
-from optac.settings import require_at_least
+from optac.settings import require_at_least, require_memory
 
 RADIUS = 0.25
 DEVIATION = 0.09
