@@ -156,7 +156,7 @@ def test_candidates_are_estimated_before_they_are_made(monkeypatch: pytest.Monke
         make_problem("smooth-walk", horizon=2),
     )
     assert isinstance(lock, LowRankMDP) and isinstance(walk, SmoothWalk)
-    monkeypatch.setattr("optac.errors.os.sysconf", lambda name: 8)  # a machine of 64 bytes
+    monkeypatch.setattr("os.sysconf", lambda name: 8)  # a machine of 64 bytes
     with pytest.raises(InvalidInput, match=r"the candidates would take .*; lower candidates"):
         truth_among_decoys(lock.phi, lock.mu, 64, 0)
     with pytest.raises(InvalidInput, match=r"the candidates would take .*; lower candidates or horizon"):
