@@ -31,9 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_launching(parser)
     less = parser.add_argument_group("to do less of a study of trainings")
     less.add_argument("--steps", type=int, metavar="N", help="steps of every run (default: the task's)")
-    less.add_argument("--seeds", type=int, metavar="N", help="seeds 0 … N − 1 (default: the study's)")
+    less.add_argument("--seeds", type=int, metavar="N", help="the study's first N seeds (default: all)")
     less.add_argument("--environments", nargs="+", metavar="ENV", help="these tasks (default: all)")
-    less.add_argument("--preset", metavar="NAME", help="the agents' preset (default: default)")
+    less.add_argument("--preset", metavar="NAME", help="the agents' preset (default: the study's)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from optac.runs.publishing import is_published, publish
 from optac.settings import read
 from optac.sweeps.launcher import Watching, run_sweep
 from optac.sweeps.local_executor import Executor
-from optac.sweeps.plan import Sweep, SweptRun, sweep_of
+from optac.sweeps.plan import MOST_RUNS, Sweep, SweptRun, sweep_of
 from optac.sweeps.standing import run_standing
 
 
@@ -34,7 +34,7 @@ def planned(
     """
     chosen = list(lengths) if environments is None else list(environments)
     require_known(f"task of {name}", chosen, lengths)
-    read("seeds", seeds, int, least=1)
+    read("seeds", seeds, int, least=1, most=MOST_RUNS)
     variants, runs = list(variants), list[SweptRun]()
     for environment in chosen:
         length = lengths[environment] if steps is None else steps
