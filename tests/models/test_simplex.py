@@ -131,6 +131,18 @@ def test_em_over_the_transitions_seen_is_em_over_the_table(seed: int, rank: int)
         assert seen.log_likelihood(phi, mu) == pytest.approx(table.log_likelihood(phi, mu))
 
 
+@pytest.mark.parametrize("following", [6, 10, 19])
+def test_starts_are_drawn_at_random_where_all_that_was_seen_is_alike(following: int) -> None:
+    """Frequencies that sum to 1 but for rounding are no distance from themselves."""
+    counts = np.zeros((1, 20, 1, 20), dtype=int)
+    counts[0, 0, 0, :following], counts[0, 1, 0, :following] = 1, 2
+    spread = [
+        one.spread(3, np.random.default_rng(0))
+        for one in (DenseEvidence(counts), SparseEvidence(TransitionCounts.of(counts)))
+    ]
+    assert spread[1] == pytest.approx(spread[0])
+
+
 def test_three_thousand_states_are_fitted_without_a_table() -> None:
     """A table over (h, s, a, s') would be 1.4 GB; EM over the transitions seen finds more than the truth explains."""
     problem = make_problem("random-simplex", states=3000)

@@ -13,6 +13,8 @@ from optac.array_types import Array
 from optac.models.transition_counts import TransitionCounts
 
 FLOOR = 1e-300
+ROUNDING = 1e-12
+"""a distance below it is 0: what sums of frequencies that are 1 differ by"""
 
 
 class SparseEvidence:
@@ -85,7 +87,7 @@ class SparseEvidence:
                 mu[h, z] = np.bincount(place[chosen], weights=seen[chosen], minlength=states)
                 there = mu[h, z, place]
                 apart = 1.0 + np.bincount(row, weights=np.abs(seen - there) - there, minlength=pairs)
-                nearest = np.minimum(nearest, np.maximum(apart, 0.0))
+                nearest = np.minimum(nearest, np.where(apart > ROUNDING, apart, 0.0))
                 distance = visits[h] * nearest**2
         return mu
 
