@@ -172,6 +172,7 @@ def test_list_names_everything_there_is(capsys) -> None:
         "opt-ac",
         "epsilon-greedy",
         "optac/HalfCheetah-v0",
+        "optac/SparseSwingUp-v0",
         "theory",
     ):
         assert name in listed

@@ -3,7 +3,7 @@
 import argparse
 
 from optac.commands.subcommand import add_everywhere, answer, write_answer
-from optac.environments.registration import TASKS
+from optac.environments.registration import SPARSE, TASKS
 from optac.registry import Entry, entries
 from optac.settings import parameters_of
 from optac.studies.bench import BENCHES
@@ -30,7 +30,7 @@ def everything() -> dict[str, dict[str, str]]:
         "algorithms": {name: _line(entry) for name, entry in entries("algorithm").items()},
         "agents": {name: _line(entry) for name, entry in entries("agent").items()},
         "callbacks": {name: _line(entry) for name, entry in entries("callback").items()},
-        "environments": {name: task.summary for name, task in TASKS.items()},
+        "environments": {name: task.summary for name, task in (TASKS | SPARSE).items()},
         "studies": {name: study.summary for name, study in studies().items()},
         "benches": dict(BENCHES),
     }
