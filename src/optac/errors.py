@@ -82,9 +82,9 @@ def clipped(given: object) -> str:
 
 def refusal(error: OSError) -> str:
     """What the system refused, in words: the place and why, without a number."""
-    place, why = error.filename2 or error.filename, error.strerror or str(error)
+    place, why = error.filename, error.strerror or str(error)
     if isinstance(error, IsADirectoryError) and place:
-        return f"{place} is a folder, where a file belongs; move it away or name another place"
+        return f"{error.filename2 or place} is a folder, where a file belongs; move it away or name another place"
     return f"{place}: {why}" if place else why
 
 

@@ -7,6 +7,7 @@ import probe_environments  # noqa: F401  (registers its environments)
 import pytest
 
 from optac.cli import main
+from optac.errors import refusal
 from optac.plain_files import NotPlain, write_plain
 from optac.runs.json_files import write_json
 from optac.runs.training import train
@@ -26,6 +27,12 @@ def test_a_folder_in_the_place_of_a_new_file_aside_is_named(tmp_path: Path) -> N
     (tmp_path / "aside").mkdir()
     with pytest.raises(NotPlain, match=r"aside is a folder, where optac keeps a plain file"):
         write_plain(tmp_path / "aside", b"")
+
+
+def test_of_two_places_the_one_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as caught:
+        (tmp_path / "from").rename(tmp_path / "to")
+    assert refusal(caught.value) == f"{tmp_path / 'from'}: No such file or directory"
 
 
 SWEEP = (

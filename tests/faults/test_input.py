@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import probe_environments  # noqa: F401  (registers its environments)
 import pytest
 
-from optac import cli, make_problem
+from optac import Agent, cli, make_problem
 from optac.commands import list as list_command
 from optac.errors import InvalidInput
 from optac.mdp import LowRankMDP, SmoothWalk
@@ -65,6 +65,7 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a study of no number of minutes": (["reproduce", "oracles", "--minutes", "nan"], "minutes=nan"),
     "10^30 steps of a study": (["reproduce", "table2", "--steps", MANY, "--dry-run"], f"steps={MANY} is not"),
     "10^30 seeds of a study": (["reproduce", "table2", "--seeds", MANY, "--dry-run"], f"seeds={MANY} is not"),
+    "10^12 seeds of a study": (["reproduce", "table2", "--seeds", str(10**12), "--dry-run"], "at most 10000"),
     "10^9 frequencies": (["solve", "smooth-walk", "--set", f"frequencies={10**9}"], "at most 1000000"),
     "2^40 dimensions": (["solve", "rich-lock", f"dim={2**40}"], "lower dim, horizon or distractors"),
 }
@@ -161,6 +162,17 @@ def test_candidates_are_estimated_before_they_are_made(monkeypatch: pytest.Monke
         truth_among_decoys(lock.phi, lock.mu, 64, 0)
     with pytest.raises(InvalidInput, match=r"the candidates would take .*; lower candidates or horizon"):
         walk_among_decoys(walk, 64, FourierChoice())
+
+
+def test_batches_take_no_more_memory_for_more_steps_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(
+        "optac.agents.training.learner.require_memory", lambda size, what, lower: sizes.append(size)
+    )
+    for n_step in (1, 2, 1_000):
+        Agent("probe/Drifting-v0", agent="sac", width=4, batch_size=4, n_step=n_step)
+    one, two, many = sizes[1::2]
+    assert one < two == many < 2 * one
 
 
 def test_more_jobs_than_a_machine_has_cores() -> None:

@@ -221,7 +221,8 @@ def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
     except OverflowError:  # more than JAX can count
         needed = LARGEST
     require_memory(needed, "the agent's networks", "width, feature_width or critics")
-    drawn = 4 * (2 * obs + act + 2) * math.prod(_batches(chosen)) * chosen.settings.n_step
+    later = obs + 1 if chosen.settings.n_step > 1 else 0
+    drawn = 4 * (2 * obs + act + 2 + later) * math.prod(_batches(chosen))
     require_memory(drawn, "the batches of one call", "batch_size, updates_per_dispatch or actor_every")
 
 
