@@ -25,7 +25,7 @@ from optac.agents.parts.soft_actor_critic import (
     temperature_loss,
 )
 from optac.agents.parts.statistics import RunningMoments, Statistics
-from optac.agents.parts.transitions import Later
+from optac.agents.parts.transitions import Later, as_seen
 from optac.agents.settings import AgentSettings
 from optac.numpy_policy import Policy
 
@@ -242,6 +242,16 @@ def test_critics_learn_from_what_came_later_and_features_from_what_came_next() -
     assert eqx.tree_equal(one.model, other.model)
     assert not eqx.tree_equal(one.critic, other.critic)
     assert eqx.tree_equal(other.critic, update(ahead._replace(terminated=jnp.ones((1, 8)))).critic)
+
+
+def test_what_came_later_is_standardised_as_what_came_next_is() -> None:
+    obs = jnp.full((4, 3), 6.0)
+    rows = Transitions(obs, jnp.zeros((4, 1)), jnp.ones(4), obs, jnp.zeros(4), Later(obs, jnp.ones(4)))
+    statistics = Statistics(np.full(3, 2.0), np.full(3, 4.0), np.ones(()))
+    seen, _ = as_seen(AgentSettings(normalise=True, n_step=2), rows, statistics)
+    assert seen.later is not None
+    np.testing.assert_array_equal(seen.later.obs, jnp.ones((4, 3)))
+    np.testing.assert_array_equal(seen.next_obs, seen.later.obs)
 
 
 def host_policy(actor: MLP) -> Policy:
