@@ -13,7 +13,7 @@ from optac.runs.publishing import publish
 from optac.studies.exploration.cells import SOLVED, VARIANTS, sweep
 
 
-def test_every_variant_is_run_on_both_tasks_with_the_seeds_that_chose_nothing() -> None:
+def test_every_variant_is_run_on_both_tasks_with_seeds_10_to_14() -> None:
     runs = sweep().runs
     assert len(runs) == len({run.id for run in runs}) == 2 * len(VARIANTS) * 5
     assert {run.config["environment"] for run in runs} == set(SOLVED)

@@ -77,7 +77,7 @@ class AgentSettings:
     replay_capacity: int = setting(1_000_000, "transitions kept", least=1, most=LARGEST_COUNT)
     updates_per_dispatch: int = setting(10, "steps taken, then as many updates in one compiled call", least=1)
     eval_every: int = setting(5_000, "steps between evaluations; 0 means never", least=0, determines=False)
-    eval_episodes: int = setting(10, "episodes of one evaluation", least=1)
+    eval_episodes: int = setting(10, "episodes of one evaluation", least=1, most=10_000)
     eval_max_steps: int | None = setting(
         None, "steps after which an evaluation's episode is cut off; None: the time limit, or 10,000", least=1
     )

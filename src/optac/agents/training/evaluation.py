@@ -63,7 +63,7 @@ def evaluate(
     limit = max_steps or (env.spec.max_episode_steps if env.spec else None) or MOST_STEPS
     with closed(env):
         check_environment(env)
-        seeds = [stream_seed(seed, "evaluation", place, i) for i in range(episodes)]
+        seeds = (stream_seed(seed, "evaluation", place, i) for i in range(episodes))
         results = [_episode(policy, env, one, step_timeout, limit) for one in seeds]
     return Evaluation(np.array([total for total, _ in results]), tuple(length for _, length in results))
 
