@@ -98,7 +98,7 @@ def test_a_run_that_fails_is_tried_again_and_reported_and_the_rest_go_on(capsys)
     said: list[str] = []
     runs = swept(sweep, LocalExecutor(2), retries=1, watching=Watching(say=said.append))
     assert [run.state for run in runs.values()] == ["failed", "finished", "finished", "finished"]
-    assert runs[broken].attempts == 2 and "Is a directory" in str(runs[broken].why)
+    assert runs[broken].attempts == 2 and "is a folder" in str(runs[broken].why)
     assert sum("it is started again" in text for text in said) == 1
     assert sum("given up after 2 attempts" in text for text in said) == 1
     (Path("runs/locks") / broken / "policy.npz").rmdir()
