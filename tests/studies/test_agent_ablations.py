@@ -1,6 +1,7 @@
 """The recipe one ingredient at a time: what is run, and what is said of it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,6 @@ import pytest
 from optac.agents import crffsac
 from optac.agents.settings import AgentSettings
 from optac.cli import main
-from optac.runs.folder import RunFolder
-from optac.runs.publishing import publish
 from optac.studies.agent_ablations.cells import STEPS, sweep, variants
 
 
@@ -31,21 +30,19 @@ def test_every_ingredient_is_taken_out_of_one_agent_and_put_into_the_other() -> 
     assert len(plain) == len(set(plain)) == 3, "whole and without it are the same runs there"
 
 
-def test_a_run_of_it_is_a_line_of_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_it_is_a_line_of_its_table(
+    published: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = sweep(environments=["optac/InvertedPendulum-v0"], seeds=1)
     for run, level in zip(plan.runs[:2], (-0.05, -3.0), strict=True):
-        folder = RunFolder.create(tmp_path / "work" / run.id, {**run.config, "commit": "0123abc"})
-        for i, value in enumerate([-200.0, -100.0, -0.05, -0.05, -0.05, -0.05, level]):
-            folder.append({"time/total_timesteps": 5_000 * (i + 1), "eval/mean_reward": value})
-        folder.set_status("finished")
-        publish(folder.path, tmp_path / "results")
-    out = str(tmp_path / "results")
+        results = published(run, [-200.0, -100.0, -0.05, -0.05, -0.05, -0.05, level])
+    out = str(results)
     assert main(["reproduce", "agent-ablations", "--out", out, "--dry-run", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["missing"]) == len(sweep().runs) - 2
     from optac.studies.agent_ablations.report import write_page
 
-    assert write_page(tmp_path / "results") is not None
-    (first, second) = (tmp_path / "results" / "report" / "agent-ablations.md").read_text().splitlines()[2:]
+    assert write_page(results) is not None
+    (first, second) = (results / "report" / "agent-ablations.md").read_text().splitlines()[2:]
     assert first.startswith("| InvertedPendulum | cRFFSAC | recipe |") and "0 of 6 (1 run)" in first
     assert second.startswith("| InvertedPendulum | cRFFSAC | plain |") and "1 of 6 (1 run)" in second
-    assert "One ingredient at a time" in (tmp_path / "results" / "report.html").read_text()
+    assert "One ingredient at a time" in (results / "report.html").read_text()

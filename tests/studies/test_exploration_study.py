@@ -1,6 +1,7 @@
 """What the bonus is for: what is run, and what is said of it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,7 @@ import pytest
 
 from optac.cli import main
 from optac.environments import make
-from optac.runs.folder import RunFolder
-from optac.runs.publishing import publish
+from optac.environments.pendulum import SparseSwingUp
 from optac.studies.exploration.cells import SOLVED, VARIANTS, sweep
 
 
@@ -21,26 +21,20 @@ def test_every_variant_is_run_on_both_tasks_with_seeds_10_to_14() -> None:
 
 
 def test_solved_is_the_first_evaluation_at_the_threshold_and_the_end_is_told_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    published: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = sweep(environments=["MountainCarContinuous-v0"], seeds=1)
     curves = {"crffsac-bonus": [-3.0, 89.9, 90.0, 95.0, 40.0], "crffsac": [-3.0, -1.0, -0.5, -0.2, -0.1]}
     for run in plan.runs:
-        values = curves.pop(run.config["agent"], None)
-        if values is None:
-            continue
-        folder = RunFolder.create(tmp_path / "work" / run.id, {**run.config, "commit": "0123abc"})
-        for i, value in enumerate(values):
-            folder.append({"time/total_timesteps": 10_000 * (i + 1), "eval/mean_reward": value})
-        folder.set_status("finished")
-        publish(folder.path, tmp_path / "results")
-    out = str(tmp_path / "results")
+        if run.config["agent"] in curves:
+            results = published(run, curves.pop(run.config["agent"]))
+    out = str(results)
     assert main(["reproduce", "exploration", "--out", out, "--dry-run", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["missing"]) == len(sweep().runs) - 2
     from optac.studies.exploration.report import write_page
 
-    assert write_page(tmp_path / "results") is not None
-    (first, second) = (tmp_path / "results" / "report" / "exploration.md").read_text().splitlines()[2:]
+    assert write_page(results) is not None
+    (first, second) = (results / "report" / "exploration.md").read_text().splitlines()[2:]
     assert "| cRFFSAC + bonus |" in first and "| 1 of 1 | 30,000 | 0 of 1 | 40.0 |" in first
     assert "| cRFFSAC |" in second and "| 0 of 1 | — | 0 of 1 | −0.1 |" in second.replace("-0.1", "−0.1")
 
@@ -52,9 +46,10 @@ def test_the_swing_up_pays_nothing_for_play_at_random_and_all_there_is_at_the_to
         env.reset(seed=seed)
         assert sum(float(env.step(env.action_space.sample())[1]) for _ in range(200)) == 0
     pendulum = env.unwrapped
+    assert isinstance(pendulum, SparseSwingUp)
     for angle, paid in ((0.0, 1.0), (0.31, 1.0), (0.33, 0.0), (np.pi, 0.0)):
         env.reset(seed=0)
-        pendulum.state = np.array([angle, 0.0])  # type: ignore[attr-defined]
+        pendulum.state = np.array([angle, 0.0])
         assert env.step(np.zeros(1, np.float32))[1] == paid
 
 

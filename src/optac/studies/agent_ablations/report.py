@@ -1,20 +1,13 @@
 """What the variants came to: one line for each, mean over the curve and of the last three evaluations, and falls."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import mean
 
-from optac.report.evidence import gather
-from optac.report.files import Written, write_report
-from optac.report.groups import Group, group_runs, short_name
-from optac.report.latex import latex_table
-from optac.report.markup import table
-from optac.report.reference import Reference, Section
-from optac.report.tables import markdown_table
+from optac.report.groups import Group, short_name
 from optac.settings import shown
+from optac.studies.one_table import OneTable
 from optac.studies.table2.paper import AGENTS, SCALES
 from optac.studies.table2.stability import Stability, stability
-from optac.terminal import show_table
 
 COLUMNS = ["task", "agent", "preset", "what differs", "seeds", "over the curve", "last three", "falls"]
 
@@ -47,29 +40,14 @@ def _line(group: Group) -> list[str]:
     ]
 
 
-def sections(groups: Sequence[Group]) -> list[Section]:
-    """The table on the page, and as files; the curves are the report's own."""
-    found = lines(groups)
-    files = {
-        "agent-ablations.md": markdown_table(COLUMNS, found, left=5),
-        "agent-ablations.tex": latex_table(COLUMNS, found, left=5),
-    }
-    return [Section("ablations", "One ingredient at a time", lambda commands: table(COLUMNS, found), files)]
-
-
-REFERENCE = Reference(AGENTS, SCALES, "random play is 0, the paper’s SAC is 1", sections)
-
-
-def write_page(results: Path, steps: int | None = None) -> Written | None:
-    """report.html and report/ among the published runs; None while there are none."""
-    if not any(results.glob("*/config.json")):
-        return None
-    return write_report(
-        [results], results / "report.html", title="The recipe's ingredients", reference=REFERENCE
-    )
-
-
-def show(results: Path, steps: int | None = None) -> None:
-    """The table on the terminal."""
-    training = gather([results]).training if any(results.glob("*/config.json")) else ()
-    show_table("the recipe, one ingredient at a time", COLUMNS, lines(group_runs(training, REFERENCE)))
+TABLE = OneTable(
+    "agent-ablations",
+    title="The recipe's ingredients",
+    heading="One ingredient at a time",
+    columns=COLUMNS,
+    left=5,
+    lines=lines,
+    scales=SCALES,
+    scale="random play is 0, the paper’s SAC is 1",
+)
+write_page, show = TABLE.write_page, TABLE.show

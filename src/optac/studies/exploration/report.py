@@ -1,21 +1,14 @@
 """Who solved what: one line for each task and variant, how many seeds, how soon, and how many still do at the end."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import median
 
-from optac.report.evidence import gather
-from optac.report.files import Written, write_report
-from optac.report.groups import Group, group_runs, short_name
-from optac.report.latex import latex_table
-from optac.report.markup import table
+from optac.report.groups import Group, short_name
 from optac.report.recorded_runs import TrainingRun
-from optac.report.reference import Reference, Section
-from optac.report.tables import markdown_table
 from optac.settings import shown
 from optac.studies.exploration.cells import SOLVED
+from optac.studies.one_table import OneTable
 from optac.studies.table2.paper import AGENTS
-from optac.terminal import show_table
 
 COLUMNS = [
     "task",
@@ -63,34 +56,14 @@ def _line(group: Group) -> list[str]:
     ]
 
 
-def sections(groups: Sequence[Group]) -> list[Section]:
-    """The table on the page, and as files; the curves are the report's own."""
-    found = lines(groups)
-    files = {
-        "exploration.md": markdown_table(COLUMNS, found, left=3),
-        "exploration.tex": latex_table(COLUMNS, found, left=3),
-    }
-    return [Section("exploration", "Who finds the reward", lambda commands: table(COLUMNS, found), files)]
-
-
-REFERENCE = Reference(
-    AGENTS,
-    {task: (0.0, enough) for task, enough in SOLVED.items()},
-    "0 is 0, the threshold is 1",
-    sections,
+TABLE = OneTable(
+    "exploration",
+    title="What the bonus is for",
+    heading="Who finds the reward",
+    columns=COLUMNS,
+    left=3,
+    lines=lines,
+    scales={task: (0.0, enough) for task, enough in SOLVED.items()},
+    scale="0 is 0, the threshold is 1",
 )
-
-
-def write_page(results: Path, steps: int | None = None) -> Written | None:
-    """report.html and report/ among the published runs; None while there are none."""
-    if not any(results.glob("*/config.json")):
-        return None
-    return write_report(
-        [results], results / "report.html", title="What the bonus is for", reference=REFERENCE
-    )
-
-
-def show(results: Path, steps: int | None = None) -> None:
-    """The table on the terminal."""
-    training = gather([results]).training if any(results.glob("*/config.json")) else ()
-    show_table("who finds the reward", COLUMNS, lines(group_runs(training, REFERENCE)))
+write_page, show = TABLE.write_page, TABLE.show
