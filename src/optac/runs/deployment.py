@@ -6,22 +6,32 @@ from typing import Any
 
 from optac import registry
 from optac.environments.video import check_recording, record
-from optac.runs.training import OpenPolicy, open_policy
+from optac.runs.training import Notice, OpenPolicy, open_policy
 from optac.settings import whole
 
 
-def export_policy(run: Path, file: Path, **which: Any) -> dict[str, Any]:
-    """Write a run's deterministic policy to `file`, an .npz for numpy alone; `which` one as `open_policy` takes it."""
-    opened = open_policy(run, **which)
+def export_policy(
+    run: Path, file: Path, *, on_notice: Notice = print, trust: bool = False, best: bool = False
+) -> dict[str, Any]:
+    """Write a run's deterministic policy, the newest or the best, to `file`, an .npz for numpy alone."""
+    opened = open_policy(run, on_notice, trust=trust, best=best)
     opened.policy.save(file)
     return _about(opened) | {"policy": str(file)}
 
 
-def film(run: Path, file: Path, *, seed: int = 0, trust: bool = False, **which: Any) -> dict[str, Any]:
-    """Play one episode with a run's deterministic policy, chosen in the same way, and write it to `file`, an mp4."""
+def film(
+    run: Path,
+    file: Path,
+    *,
+    seed: int = 0,
+    on_notice: Notice = print,
+    trust: bool = False,
+    best: bool = False,
+) -> dict[str, Any]:
+    """Play one episode with a run's deterministic policy and write it to `file`, an mp4."""
     whole("seed", seed, least=0)
     check_recording(file)
-    opened = open_policy(run, trust=trust, **which)
+    opened = open_policy(run, on_notice, trust=trust, best=best)
     with registry.named_by(opened.folder.config_path, trust=trust):
         made = record(opened.config["environment"], opened.policy, file, seed=seed)
     return _about(opened) | asdict(made) | {"file": str(made.file)}

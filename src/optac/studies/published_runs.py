@@ -36,10 +36,10 @@ def planned(
     require_known(f"task of {name}", chosen, lengths)
     read("seeds", seeds, int, least=1, most=MOST_RUNS)
     variants, runs = list(variants), list[SweptRun]()
+    numbers = list(range(first, first + seeds))
     for environment in chosen:
         length = lengths[environment] if steps is None else steps
         for agent, settings in variants:
-            numbers = list(range(first, first + seeds))
             axes = {"environments": [environment], "agents": [agent], "seeds": numbers, "steps": length}
             runs += sweep_of(name, {"sweep": axes, "settings": dict(settings)}).runs
     once = {run.id: run for run in runs}.values()  # two variants may come to the same settings
@@ -58,12 +58,11 @@ def reproduce_runs(
     results: Path,
     executor: Callable[[], Executor],
     watching: Watching | None = None,
-    **limits: Any,
+    *,
+    retries: int = 2,
+    minutes: int | float | None = None,
 ) -> set[str]:
-    """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing.
-
-    `limits` are those of `run_sweep`.
-    """
+    """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing."""
     for name in missing_runs(sweep, results):
         if run_standing(work / name).state == "finished":  # killed before it was published
             publish(work / name, results)
@@ -74,7 +73,8 @@ def reproduce_runs(
             replace(sweep, runs=tuple(run for run in sweep.runs if run.id in missing)),
             work,
             executor(),
-            **limits,
+            retries=retries,
+            minutes=minutes,
             watching=replace(watching, finished=lambda path: _published(path, results, watching)),
             measured=[results / run.id for run in sweep.runs],
         )

@@ -42,12 +42,19 @@ class Study:
         there = {row["cell"] for row in RunFolder.open(path).rows()} if path.exists() else set()
         return [cell.id for cell in self.cells() if cell.id not in there]
 
-    def reproduce(self, path: Path, **how: Any) -> list[Row]:
-        """Run what is missing, `how` as `run_study` takes it: the rows there are then."""
+    def reproduce(
+        self,
+        path: Path,
+        *,
+        jobs: int = 1,
+        minutes: int | float | None = None,
+        progress: Callable[[int, str], None] | None = None,
+    ) -> list[Row]:
+        """Run what is missing, for at most so many minutes: the rows there are then."""
         from optac.sweeps.cells import run_study
 
         config = {"kind": "reproduce", "study": self.name, "command": f"optac reproduce {self.name}"}
-        return run_study(path, config, self.cells(), **how)
+        return run_study(path, config, self.cells(), jobs=jobs, minutes=minutes, progress=progress)
 
     def write_report(self, rows: Sequence[Row], total: int, path: Path) -> Path:
         """report.md: what is missing with the command that fills it, then the study's own sections.
