@@ -188,8 +188,8 @@ def played(replay: Replay, obs: float, reward: float, next_obs: float, *, termin
 def test_rewards_ahead_end_where_the_episode_does_and_where_the_rows_do() -> None:
     replay = Replay.empty(8, 1, 1)
     played(replay, 0, 1, 1)
-    played(replay, 1, 2, 2, terminated=True)  # the MDP ends: no value after it
-    played(replay, 9, 4, 10)
+    played(replay, 1, 2, 2, terminated=True)  # the MDP ends: no value after it, even if the next begins there
+    played(replay, 2, 4, 10)
     played(replay, 10, 8, 11)  # a time limit: the value takes over here
     played(replay, 20, 16, 21)
     played(replay, 21, 32, 22)
