@@ -1,6 +1,6 @@
 """Write results/agents/README.md and results/plain-ablations/README.md with their figures, from the runs there.
 
-`make agent-runs` does it. The ablations undo one choice of the default preset at a time; a default run counts as far as
+`make agent-runs` does it. The ablations undo one choice of the preset `plain` at a time; a run of it counts as far as
 the ablated ones went.
 """
 
@@ -28,7 +28,7 @@ def write_agents(folder: Path) -> Path:
     parts = []
     for environment in sorted({run.environment for run in runs}):
         groups = group_runs([run for run in runs if run.environment == environment], REFERENCE)
-        figure = _figure(groups, folder / f"{_short(environment)}.png", f"{environment}, preset default")
+        figure = _figure(groups, folder / f"{_short(environment)}.png", f"{environment}, preset plain")
         parts += [f"## {environment}\n", _agents_table(groups), f"![return against steps]({figure.name})\n"]
     return write_parts(folder / "README.md", {"runs": "\n".join(parts)})
 
@@ -74,7 +74,7 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
 
 def _ablation(group: Group) -> list[str]:
     changed = ", ".join(f"{name}={value:g}" for name, value in (group.runs[0].changed or {}).items())
-    line = [group.agent, changed or "the default", ", ".join(str(run.seed) for run in group.runs)]
+    line = [group.agent, changed or "plain", ", ".join(str(run.seed) for run in group.runs)]
     for values in ([_last(run) for run in group.runs], [run.recent for run in group.runs]):
         line += [", ".join(f"{value:,.0f}" for value in values), f"{mean(values):,.0f}"]
     return [*line, f"{mean(mean(run.curve.values()) for run in group.runs):,.0f}"]

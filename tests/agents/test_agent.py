@@ -237,7 +237,7 @@ def test_bad_settings_are_refused_by_name(settings: dict[str, Any], words: str) 
 
 
 def test_the_presets_share_protocol_between_the_agents() -> None:
-    for preset in ("default", "plain", "recipe", "paper"):
+    for preset in ("default", "plain", "paper"):
         baseline = optac.SAC("probe/Drifting-v0", preset=preset).settings
         features = optac.CRFFSAC("probe/Drifting-v0", preset=preset, bonus=True).settings
         for name in vars(baseline):

@@ -257,7 +257,7 @@ def test_what_came_later_is_standardised_as_what_came_next_is() -> None:
 def host_policy(actor: MLP) -> Policy:
     state = soft_state(AgentSettings(), actor, actor, key=jax.random.key(0))
     bounds = np.ones(2, np.float32)
-    statistics = Statistics(np.zeros(3), np.ones(3), np.ones(()))
+    statistics = Statistics(np.zeros(3, np.float32), np.ones(3, np.float32), np.ones((), np.float32))
     return Policy(**soft_policy(AgentSettings(), state, statistics), action_low=-bounds, action_high=bounds)
 
 

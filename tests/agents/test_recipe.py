@@ -1,4 +1,4 @@
-"""The preset "recipe": inputs and values of one scale, targets bounded by what was achieved, a delayed actor."""
+"""What the defaults add to "plain": inputs and values of one scale, bounded targets, a delayed actor, features."""
 
 import dataclasses
 from pathlib import Path
@@ -24,7 +24,6 @@ from optac.agents.record import Block, record_of
 from tests.agents.test_probes import QUICK, value
 
 TINY = {
-    "preset": "recipe",
     "width": 8,
     "batch_size": 8,
     "learning_starts": 20,
@@ -118,12 +117,10 @@ def test_no_next_state_is_worth_more_than_the_bound() -> None:
 
 
 def test_the_bound_leaves_room_for_a_bonus_and_ends_with_discounting() -> None:
-    chosen = record_of("sac").choose({"preset": "recipe", "discount": 0.9})
+    chosen = record_of("sac").choose({"discount": 0.9})
     assert value_bound(chosen, STATISTICS, 0.0) == 100.0
     assert value_bound(chosen, STATISTICS, 2.0) == pytest.approx(120.0)
-    assert (
-        value_bound(record_of("sac").choose({"preset": "recipe", "discount": 1.0}), STATISTICS, 0.0) is None
-    )
+    assert value_bound(record_of("sac").choose({"discount": 1.0}), STATISTICS, 0.0) is None
     assert value_bound(record_of("sac").choose({}), STATISTICS, 0.0) is None
 
 
@@ -268,7 +265,7 @@ def test_the_best_action_is_found(agent: str) -> None:
 
 
 def own_features(**more: Any) -> crffsac.Settings:
-    given = {"preset": "recipe", "own_features": True, "width": 8, "feature_width": 6, "batch_size": BATCH}
+    given = {"own_features": True, "width": 8, "feature_width": 6, "batch_size": BATCH}
     return crffsac.Settings.choose(given | more)
 
 
@@ -323,9 +320,7 @@ def test_one_huge_error_moves_the_critics_no_more_than_a_large_one_does() -> Non
     rows = rows._replace(reward=rows.reward.at[0, 0].set(1e4))
     losses = {}
     for huber in (True, False):
-        settings = sac.Settings.choose(
-            {"preset": "recipe", "width": 8, "batch_size": BATCH, "huber_loss": huber}
-        )
+        settings = sac.Settings.choose({"width": 8, "batch_size": BATCH, "huber_loss": huber})
         state = sac.init(settings, OBS, ACT, key=jax.random.key(1))
         _, info = sac.update(settings, state, rows, STATISTICS)
         losses[huber] = float(info.critic_loss)

@@ -21,6 +21,9 @@ AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "sac": ("SAC", {}),
     "crffsac": ("CRFFSAC", {}),
     "crffsac-bonus": ("CRFFSAC", {"bonus": True, "bonus_every": 60}),
+    "sac plain": ("SAC", {"preset": "plain"}),
+    "crffsac plain": ("CRFFSAC", {"preset": "plain"}),
+    "crffsac-bonus plain": ("CRFFSAC", {"bonus": True, "preset": "plain", "bonus_every": 60}),
     "crffsac-bonus paper": ("CRFFSAC", {"bonus": True, "preset": "paper", "bonus_every": 60}),
 }
 SMALL = {"width": 32, "learning_starts": 100, "eval_every": 0, "replay_capacity": 1000}

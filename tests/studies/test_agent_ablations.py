@@ -14,16 +14,16 @@ from optac.studies.agent_ablations.cells import STEPS, sweep, variants
 
 def test_every_ingredient_is_taken_out_of_one_agent_and_put_into_the_other() -> None:
     runs = [run for run in sweep(seeds=1).runs if run.config["environment"] == "optac/Hopper-v0"]
-    whole = crffsac.Settings.choose({"preset": "recipe"})
-    out = [run.config["changed"] for run in runs if run.config["settings"]["preset"] == "recipe"]
-    ingredients = {name for name in crffsac.Settings.PRESETS["recipe"] if not name.startswith("bonus")}
+    whole = crffsac.Settings()
+    out = [run.config["changed"] for run in runs if run.config["settings"]["preset"] == "default"]
+    ingredients = {name for name in crffsac.Settings.PRESETS["plain"] if not name.startswith("bonus")}
     assert {name for changed in out for name in changed} == ingredients | {"feature_learning_rate"}
     assert all(len(changed) <= 1 for changed in out)
     for name, value in ((name, value) for changed in out for name, value in changed.items()):
         assert value != getattr(whole, name), f"{name} is not taken out"
     into = [run.config["changed"] for run in runs if run.config["settings"]["preset"] == "plain"]
     added = {name: value for changed in into for name, value in changed.items()}
-    assert added == AgentSettings.PRESETS["recipe"]
+    assert added == {name: getattr(AgentSettings(), name) for name in AgentSettings.PRESETS["plain"]}
     assert len(runs) == len(list(variants())) == len({run.id for run in runs})
     assert {run.config["environment"]: run.total for run in sweep().runs} == STEPS
     plain = [run.id for run in sweep(seeds=1, environments=["optac/Hopper-v0"], preset="plain").runs]
@@ -43,6 +43,6 @@ def test_a_run_of_it_is_a_line_of_its_table(
 
     assert write_page(results) is not None
     (first, second) = (results / "report" / "agent-ablations.md").read_text().splitlines()[2:]
-    assert first.startswith("| InvertedPendulum | cRFFSAC | recipe |") and "0 of 6 (1 run)" in first
+    assert first.startswith("| InvertedPendulum | cRFFSAC | default |") and "0 of 6 (1 run)" in first
     assert second.startswith("| InvertedPendulum | cRFFSAC | plain |") and "1 of 6 (1 run)" in second
     assert "One ingredient at a time" in (results / "report.html").read_text()

@@ -6,7 +6,7 @@ derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target a
 
 Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
 which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
-is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. With the preset "recipe"
+is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. By default
 the critics are SAC's own with a φ of its own beside (s, a) for each: φ is all that the two agents differ by.
 """
 
@@ -51,6 +51,20 @@ from optac.agents.record import AgentRecord, Block
 from optac.agents.settings import AgentSettings
 from optac.settings import setting
 
+PLAIN: Mapping[str, Any] = {
+    **AgentSettings.PRESETS["plain"],
+    "feature_width": 256,
+    "own_features": False,
+    "early_features": False,
+    "predict_change": False,
+    "feature_norm": False,
+    "raw_input": False,
+    "head_layers": 1,
+    "bonus_unit": "deviation",
+    "bonus_copy": False,
+}
+"""one φ for both critics, in place of (s, a), and a critic of two layers on it: the paper's section 7"""
+
 
 @dataclass(frozen=True)
 class Settings(AgentSettings):
@@ -58,48 +72,36 @@ class Settings(AgentSettings):
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "default": {},
-        "plain": {},
-        "recipe": {
-            **AgentSettings.PRESETS["recipe"],
-            "raw_input": True,
-            "own_features": True,
-            "feature_width": 64,
-            "feature_norm": True,
-            "head_layers": 2,
-            "early_features": True,
-            "predict_change": True,
-            "bonus_copy": True,
-            "bonus_unit": "size",
-        },
-        "paper": {**AgentSettings.PRESETS["paper"], "feature_steps": 4},
+        "plain": PLAIN,
+        "paper": {**PLAIN, **AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
     feature_width: int = setting(
-        256, "dimension of φ, below a hidden layer of `width` or twice as many", least=1
+        64, "dimension of φ, below a hidden layer of `width` or twice as many", least=1
     )
-    own_features: bool = setting(False, "give every critic a φ of its own, with errors of its own")
+    own_features: bool = setting(True, "give every critic a φ of its own, with errors of its own")
     feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
-    early_features: bool = setting(False, "let φ learn in the random start too, from the first full batch on")
+    early_features: bool = setting(True, "let φ learn in the random start too, from the first full batch on")
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
         0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
     )
-    predict_change: bool = setting(False, "let φ predict s' − s, in units of its size over the batch, not s'")
-    feature_norm: bool = setting(False, "standardise both layers of φ over their units, so that φ is bounded")
-    raw_input: bool = setting(False, "let the critic on φ see (s, a) beside it")
-    head_layers: int = setting(1, "hidden layers of the critic on φ", least=1)
+    predict_change: bool = setting(True, "let φ predict s' − s, in units of its size over the batch, not s'")
+    feature_norm: bool = setting(True, "standardise both layers of φ over their units, so that φ is bounded")
+    raw_input: bool = setting(True, "let the critic on φ see (s, a) beside it")
+    head_layers: int = setting(2, "hidden layers of the critic on φ", least=1)
     head: Literal["mlp", "fourier"] = setting(
         "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
     )
     fourier_bandwidth: float = setting(3.0, "standard deviation of Wφ per unit of φ's rms", least=0.0)
     bonus_scale: float = setting(1.0, "largest bonus, in the unit that bonus_unit names", least=0.0)
     bonus_unit: Literal["deviation", "size"] = setting(
-        "deviation",
+        "size",
         '"deviation", the standard deviation of the reward, or "size", the mean of its absolute value',
     )
     bonus_copy: bool = setting(
-        False, "give the bonus φ as it was when Λ was built, instead of the critics' copy"
+        True, "give the bonus φ as it was when Λ was built, instead of the critics' copy"
     )
     bonus_alpha: float = setting(1.0, "α in min(α‖φ‖_Λ⁻¹, 1)", least=0.0)
     bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)

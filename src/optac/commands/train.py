@@ -18,7 +18,7 @@ DEFAULT_AGENT = "crffsac"
 
 def configure(parser: Parser) -> None:
     """Its options."""
-    add_everywhere(parser, presets="default, plain, recipe or paper")
+    add_everywhere(parser, presets="default, plain or paper")
     add_examples(
         parser,
         "optac train optac/HalfCheetah-v0 --agent crffsac --steps 100000",

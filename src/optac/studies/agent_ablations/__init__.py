@@ -1,4 +1,4 @@
-"""What each ingredient of the preset `recipe` is worth: taken out of cRFFSAC, and put into SAC."""
+"""What each ingredient of the agents' recipe is worth: taken out of cRFFSAC, and put into SAC."""
 
 from optac.studies.study import TrainingStudy
 

@@ -1,14 +1,18 @@
 """The recipe's ingredients, one at a time, as a sweep: three tasks, two seeds.
 
-The ingredients are read from the preset, so that a new one is ablated without a word here. The bonus has its own.
+The recipe is what the default preset has and "plain" has not; it is read from the two, so that a new ingredient is
+ablated without a word here. The bonus has its own.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from optac.errors import require_known
+from optac.settings import changed
 
 if TYPE_CHECKING:
+    from optac.agents.settings import AgentSettings
     from optac.sweeps.plan import Sweep
 
 SEEDS: Final = 2
@@ -17,7 +21,7 @@ STEPS: Final = {
     "optac/Hopper-v0": 50_000,
     "optac/InvertedPendulum-v0": 35_000,
 }
-RECIPE: Final = "recipe"
+RECIPE: Final = "default"
 FROZEN: Final = {"feature_learning_rate": 0.0}
 """the control: φ as it was drawn"""
 
@@ -31,12 +35,17 @@ def variants(recipe: str = RECIPE) -> Iterator[tuple[str, dict[str, Any]]]:
         yield agent, {"preset": recipe}
         yield agent, {"preset": "plain"}
     yield "crffsac", {"preset": recipe, **FROZEN}
-    without = crffsac.Settings.choose({"preset": "plain"})
-    for name in crffsac.Settings.PRESETS[recipe]:
+    for name, (_, plain) in ingredients(crffsac.Settings, recipe).items():
         if not name.startswith("bonus"):
-            yield "crffsac", {"preset": recipe, name: getattr(without, name)}
-    for name, value in AgentSettings.PRESETS[recipe].items():
+            yield "crffsac", {"preset": recipe, name: plain}
+    for name, (value, _) in ingredients(AgentSettings, recipe).items():
         yield "sac", {"preset": "plain", name: value}
+
+
+def ingredients(settings: "type[AgentSettings]", recipe: str = RECIPE) -> dict[str, tuple[Any, Any]]:
+    """What the preset and "plain" differ by: each setting's value in the one and in the other."""
+    own, plain = (asdict(settings.choose({"preset": preset})) for preset in (recipe, "plain"))
+    return {name: (own[name], plain[name]) for name in changed(own, plain) if name != "preset"}
 
 
 def sweep(

@@ -15,7 +15,7 @@ FIRST: Final = 10
 SOLVED: Final = {"MountainCarContinuous-v0": 90.0, "optac/SparseSwingUp-v0": 100.0}
 """the mean return of an evaluation that counts as solved: Gymnasium's own; upright for half of an episode"""
 STEPS: Final = dict.fromkeys(SOLVED, 50_000)
-PRESET: Final = "recipe"
+PRESET: Final = "default"
 VARIANTS: Final[Sequence[tuple[str, dict[str, Any]]]] = (
     ("crffsac-bonus", {}),
     ("crffsac", {}),
