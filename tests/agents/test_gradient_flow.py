@@ -12,7 +12,7 @@ import pytest
 
 from optac.agents import crffsac, sac
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.features import features, next_state_loss
+from optac.agents.parts.features import features, next_state_loss, side_by_side
 from optac.agents.parts.networks import adam_step
 from optac.agents.parts.soft_actor_critic import critic_loss, soft_target
 from optac.agents.parts.statistics import Statistics
@@ -88,7 +88,7 @@ def test_features_take_the_step_that_the_next_state_loss_asks_for() -> None:
 
 def test_the_critics_see_nothing_but_features() -> None:
     """Where φ is the same everywhere, it is no matter to the critic which observation a reward belongs to."""
-    chosen = settings("crffsac", feature_learning_rate=0.0)
+    chosen = settings("crffsac", feature_learning_rate=0.0, raw_input=False)
     state = compiled(chosen)[0](jax.random.key(1))
     blind = jax.tree.map(jnp.zeros_like, state.slow_phi)
     state = dataclasses.replace(state, slow_phi=blind, model=dataclasses.replace(state.model, phi=blind))
@@ -149,7 +149,7 @@ def test_four_feature_steps_use_four_batches_and_the_critic_the_last() -> None:
     [
         ("sac", {}),
         ("crffsac", {}),
-        ("crffsac-bonus", {}),
+        ("crffsac-bonus", {"bonus_alpha": 0.01}),  # below 1, where it would hide what Λ is
         ("crffsac", {"head": "fourier", "target_every": 2}),
     ],
 )
@@ -176,13 +176,14 @@ def _disturbed(part: Any) -> Any:
     return jax.tree.map(disturb, part)
 
 
-def test_the_bonus_raises_the_target_by_its_share_of_the_rewards_spread() -> None:
-    chosen = settings("crffsac-bonus", bonus_scale=0.5)
+@pytest.mark.parametrize(("unit", "raised"), [("one", 0.5), ("deviation", 1.0)])
+def test_the_bonus_raises_the_target_by_its_share_of_its_unit(unit: str, raised: float) -> None:
+    chosen = settings("crffsac-bonus", bonus_scale=0.5, bonus_unit=unit)
     state = compiled(chosen)[0](jax.random.key(1))
-    huge = eqx.tree_at(lambda s: s.inverse_root, state, 1e6 * jnp.eye(6))
-    none = eqx.tree_at(lambda s: s.inverse_root, state, jnp.zeros((6, 6)))
+    huge = eqx.tree_at(lambda s: s.inverse_root, state, 1e6 * jnp.eye(12))
+    none = eqx.tree_at(lambda s: s.inverse_root, state, jnp.zeros((12, 12)))
     every = batches()
-    shifted = every._replace(reward=every.reward + 0.5 * STATISTICS.reward_std)
+    shifted = every._replace(reward=every.reward + raised)
     update = jax.jit(lambda state, rows: crffsac.update(chosen, state, rows, STATISTICS))
     with_bonus, info = update(huge, every)
     by_hand, _ = update(none, shifted)
@@ -196,6 +197,6 @@ def test_the_covariance_is_rebuilt_under_the_present_features() -> None:
     batch = jax.tree.map(lambda x: np.asarray(x[-1]), batches())
     weight = np.full(BATCH, 3.0, np.float32)
     rebuilt = crffsac.rebuild_covariance(chosen, state, batch.obs, batch.action, weight)
-    phi = features(state.slow_phi, jnp.asarray(batch.obs), jnp.asarray(batch.action))
-    covariance = jnp.eye(6) + 3 * phi.T @ phi
-    assert jnp.allclose(rebuilt.inverse_root @ covariance @ rebuilt.inverse_root.T, jnp.eye(6), atol=1e-3)
+    phi = side_by_side(features(state.slow_phi, jnp.asarray(batch.obs), jnp.asarray(batch.action)))
+    covariance = jnp.eye(12) + 3 * phi.T @ phi
+    assert jnp.allclose(rebuilt.inverse_root @ covariance @ rebuilt.inverse_root.T, jnp.eye(12), atol=1e-3)

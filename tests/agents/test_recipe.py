@@ -121,7 +121,7 @@ def test_the_bound_leaves_room_for_a_bonus_and_ends_with_discounting() -> None:
     assert value_bound(chosen, STATISTICS, 0.0) == 100.0
     assert value_bound(chosen, STATISTICS, 2.0) == pytest.approx(120.0)
     assert value_bound(record_of("sac").choose({"discount": 1.0}), STATISTICS, 0.0) is None
-    assert value_bound(record_of("sac").choose({}), STATISTICS, 0.0) is None
+    assert value_bound(record_of("sac").choose({"return_bound": False}), STATISTICS, 0.0) is None
 
 
 def test_values_stay_where_they_are_when_their_unit_changes() -> None:
@@ -228,17 +228,15 @@ def test_the_bonus_sees_the_features_that_its_covariance_was_built_from() -> Non
     assert kept.bonus_mean == seen.bonus_mean < 0.001 < drifted.bonus_mean
 
 
-def test_the_bonus_is_counted_in_sizes_of_the_reward_and_one_rare_reward_does_not_swell_it() -> None:
-    learner = made("crffsac-bonus", bonus_samples=200).learn(29)._learner
-    settings, replay = learner.chosen.settings, learner.replay
-    replay.rows.reward[: len(replay)] = -0.1
-    replay.rows.reward[3] = 10.0
-    block = Block(29, 30, replay, learner.generator, learner.statistics())
-    rebuilt = crffsac.rebuild_when_due(settings, learner.state, block)
-    # (28 · 0.1 + 10)/29, where the standard deviation is 1.8.
-    assert float(rebuilt.bonus_size) == pytest.approx((28 * 0.1 + 10) / 29)
-    replay.rows.reward[: len(replay)] = 0.0
-    assert float(crffsac.rebuild_when_due(settings, learner.state, block).bonus_size) == 1.0
+@pytest.mark.parametrize(("spread", "unit"), [(0.01, 0.5), (3.0, 3.0)])
+def test_where_the_bonus_is_larger_than_all_returns_values_are_counted_in_its_size(
+    spread: float, unit: float
+) -> None:
+    chosen = record_of("crffsac-bonus").choose({**AGENTS["crffsac-bonus"], "bonus_scale": 0.5})
+    state = crffsac.init(chosen, OBS, ACT, key=jax.random.key(1))
+    statistics = STATISTICS._replace(return_std=jnp.float32(spread))
+    state, _ = crffsac.update(chosen, state, batches(), statistics)
+    assert float(state.value_scale) == unit
 
 
 @pytest.mark.parametrize("agent", ["sac", "crffsac"])

@@ -96,9 +96,8 @@ class Settings(AgentSettings):
     )
     fourier_bandwidth: float = setting(3.0, "standard deviation of Wφ per unit of φ's rms", least=0.0)
     bonus_scale: float = setting(1.0, "largest bonus, in the unit that bonus_unit names", least=0.0)
-    bonus_unit: Literal["deviation", "size"] = setting(
-        "size",
-        '"deviation", the standard deviation of the reward, or "size", the mean of its absolute value',
+    bonus_unit: Literal["one", "deviation"] = setting(
+        "one", '"one", as rewards are counted, or "deviation", the standard deviation of those seen'
     )
     bonus_copy: bool = setting(
         True, "give the bonus φ as it was when Λ was built, instead of the critics' copy"
@@ -118,7 +117,6 @@ class State(SoftState):
     model_optimiser: optax.OptState
     inverse_root: Float[Array, "feature feature"] | None
     bonus_phi: MLP | None
-    bonus_size: Float[Array, ""] | None
 
 
 class Info(NamedTuple):
@@ -157,7 +155,6 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
         model_optimiser=optax.adam(settings.feature_learning_rate).init(model),
         inverse_root=jnp.eye(models * d) / jnp.sqrt(settings.bonus_lambda) if settings.bonus else None,
         bonus_phi=model.phi if settings.bonus and settings.bonus_copy else None,
-        bonus_size=jnp.float32(1.0) if settings.bonus and settings.bonus_unit == "size" else None,
     )
 
 
@@ -177,7 +174,8 @@ def update(
     embed = partial(features, slow_phi)
     phi = embed(batch.obs, batch.action)
     bonus = _bonus(settings, state, batch, phi)
-    largest = settings.bonus_scale * (statistics.reward_std if state.bonus_size is None else state.bonus_size)
+    unit = 1.0 if settings.bonus_unit == "one" else statistics.reward_std
+    largest = jnp.asarray(settings.bonus_scale * unit if settings.bonus else 0.0)
     raw = settings.raw_input and state.fourier is None
 
     def seen(obs: Batch, action: Batch, phi: Inputs | None = None) -> Inputs:
@@ -188,11 +186,11 @@ def update(
         settings,
         state,
         batch,
-        statistics,
+        statistics._replace(return_std=jnp.maximum(statistics.return_std, largest)),
         Views(seen, partial(q_values, fourier=state.fourier)),
         actor=actor,
         reward=batch.reward + largest * bonus,
-        largest_addition=jnp.asarray(largest) if settings.bonus else 0.0,
+        largest_addition=largest,
         x=seen(batch.obs, batch.action, phi),
     )
     state = dataclasses.replace(state, model=model, slow_phi=slow_phi, model_optimiser=model_optimiser)
@@ -233,10 +231,6 @@ def rebuild_when_due(settings: Settings, state: State, block: Block) -> State:
         return state
     rows, weight = block.replay.weighted(settings.bonus_samples, generator=block.generator)
     obs = np.asarray(block.statistics.standardised(jnp.asarray(rows.obs))) if settings.normalise else rows.obs
-    if state.bonus_size is not None:
-        # A reward that was never anything but 0 leaves the unit open.
-        size = float(np.abs(rows.reward[weight > 0]).mean()) or 1.0
-        state = dataclasses.replace(state, bonus_size=jnp.float32(size))
     return rebuild_covariance(settings, state, obs, rows.action, weight)
 
 

@@ -94,8 +94,8 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     """standard deviation of Wφ per unit of φ's rms"""
     bonus_scale: float
     """largest bonus, in the unit that bonus_unit names"""
-    bonus_unit: Literal["deviation", "size"]
-    """'deviation', the standard deviation of the reward, or 'size', the mean of its absolute value"""
+    bonus_unit: Literal["one", "deviation"]
+    """'one', as rewards are counted, or 'deviation', the standard deviation of those seen"""
     bonus_copy: bool
     """give the bonus φ as it was when Λ was built, instead of the critics' copy"""
     bonus_alpha: float
