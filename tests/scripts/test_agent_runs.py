@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.agent_runs import write_ablations, write_agents
+from scripts.confirmation import TASKS, write_confirmation
 from tests.report.training_runs import write_run
 
 
@@ -31,6 +32,29 @@ def test_a_variant_is_named_by_its_settings_and_the_default_is_read_as_far_as_it
     run(ablated, "crffsac", 1, 2.0, 2.0, 2.0, 2.0, batch_size=256)
     run(ablated, "crffsac", 0, 0.0, 4.0, 4.0, 4.0, batch_size=256)
     lines = write_ablations(ablated, defaults).read_text().splitlines()
-    assert "| crffsac | the default | 0 | 9 | 9 | 6 | 6 | 4 |" in lines
+    assert "| crffsac | plain | 0 | 9 | 9 | 6 | 6 | 4 |" in lines
     assert "| crffsac | batch_size=256 | 0, 1 | 4, 2 | 3 | 4, 2 | 3 | 2 |" in lines
     assert all((ablated / f"Hopper-v0-crffsac.{kind}").exists() for kind in ("png", "svg"))
+
+
+def test_fresh_seeds_are_compared_in_pairs_by_the_mean_over_the_curve(tmp_path: Path) -> None:
+    runs = tmp_path / "fourth-candidate"
+    returns = {  # the second seed is ahead by its mean and behind at its end; the third has no pair
+        ("crffsac", 50): (0.0, 200.0, 400.0, 600.0, 800.0),
+        ("sac", 50): (0.0, 100.0, 200.0, 300.0, 400.0),
+        ("crffsac", 51): (0.0, 900.0, 900.0, 900.0, -200.0),
+        ("sac", 51): (0.0, 100.0, 200.0, 300.0, 400.0),
+        ("crffsac", 52): (0.0, 9.0, 9.0, 9.0, 9_000.0),
+    }
+    for task in TASKS:
+        for (agent, seed), values in returns.items():
+            write_run(runs / f"{agent}-{task[6:]}-{seed}", agent, seed, values, environment=task)
+    for page, places in (
+        (tmp_path / "README.md", ("tasks", "seeds")),
+        (tmp_path / "main.md", ("confirmation",)),
+    ):
+        page.write_text("".join(f"<!-- {name} --><!-- /{name} -->\n" for name in places))
+    seeds, readme = (page.read_text() for page in write_confirmation(tmp_path, tmp_path / "main.md"))
+    assert "| HalfCheetah | 450 (567) | 200 (300) | 2 of 2 | 1 of 8 | 0 of 8 |" in readme
+    assert "| HalfCheetah | 51 | 500 (-200) | 200 (400) |" in seeds
+    assert "52" not in seeds and (tmp_path / "Hopper-v0.png").exists()
