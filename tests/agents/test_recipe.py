@@ -20,7 +20,7 @@ from optac.agents.parts.networks import mlp, standardised
 from optac.agents.parts.soft_actor_critic import critic_loss, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
 from optac.agents.parts.transitions import Transitions
-from optac.agents.record import Block, record_of
+from optac.agents.record import record_of
 from tests.agents.test_probes import QUICK, value
 
 TINY = {

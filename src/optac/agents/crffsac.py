@@ -4,10 +4,9 @@ Paper, section 7. φ is the second hidden layer of an MLP on (s, a), trained by 
 are two-layer MLPs on φ ("mlp"), as the paper simplifies, or linear on fixed cos(Wφ + b) ("fourier"), as it
 derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target and nothing else.
 
-Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without
-which their input changes under them; the bonus is scaled by the spread of the reward instead of 3H; the actor
-is SAC's, as in the paper's experiments, not the softmax of summed critics of its analysis. By default
-the critics are SAC's own with a φ of its own beside (s, a) for each: φ is all that the two agents differ by.
+Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without which
+their input changes under them; the bonus has a scale instead of 3H; the actor is SAC's, as in its experiments, not the
+softmax of summed critics of its analysis. By default critics are SAC's own, each with its φ beside (s, a).
 """
 
 import dataclasses
@@ -44,6 +43,7 @@ from optac.agents.parts.soft_actor_critic import (
     soft_parts,
     soft_state,
     soft_update,
+    values_of,
 )
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions, as_seen
@@ -85,7 +85,7 @@ class Settings(AgentSettings):
     early_features: bool = setting(True, "let φ learn in the random start too, from the first full batch on")
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
-        0.005, "how far the critic's copy of φ moves towards φ", least=0.0, most=1.0
+        0.005, "how far the critic's copy of φ moves to φ", least=0.0, most=1.0
     )
     predict_change: bool = setting(True, "let φ predict s' − s, in units of its size over the batch, not s'")
     feature_norm: bool = setting(True, "standardise both layers of φ over their units, so that φ is bounded")
@@ -99,9 +99,7 @@ class Settings(AgentSettings):
     bonus_unit: Literal["one", "deviation"] = setting(
         "one", '"one", as rewards are counted, or "deviation", the standard deviation of those seen'
     )
-    bonus_copy: bool = setting(
-        True, "give the bonus φ as it was when Λ was built, instead of the critics' copy"
-    )
+    bonus_copy: bool = setting(True, "give the bonus φ as it was when Λ was built, not the critics' copy")
     bonus_alpha: float = setting(1.0, "α in min(α‖φ‖_Λ⁻¹, 1)", least=0.0)
     bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)
     bonus_every: int = setting(1_000, "steps between two rebuildings of Λ", least=1)
@@ -171,30 +169,38 @@ def update(
     slow_phi = towards(state.slow_phi, model.phi, settings.feature_copy_rate)
 
     batch = jax.tree.map(lambda x: x[-1], batches)
-    embed = partial(features, slow_phi)
-    phi = embed(batch.obs, batch.action)
-    bonus = _bonus(settings, state, batch, phi)
+    bonus = _bonus(settings, state, batch, slow_phi)
     unit = 1.0 if settings.bonus_unit == "one" else statistics.reward_std
     largest = jnp.asarray(settings.bonus_scale * unit if settings.bonus else 0.0)
-    raw = settings.raw_input and state.fourier is None
-
-    def seen(obs: Batch, action: Batch, phi: Inputs | None = None) -> Inputs:
-        phi = embed(obs, action) if phi is None else phi
-        return beside(phi, obs, action) if raw else phi
-
     state, info = soft_update(
         settings,
         state,
         batch,
         statistics._replace(return_std=jnp.maximum(statistics.return_std, largest)),
-        Views(seen, partial(q_values, fourier=state.fourier)),
+        views(settings, state, slow_phi),
         actor=actor,
         reward=batch.reward + largest * bonus,
         largest_addition=largest,
-        x=seen(batch.obs, batch.action, phi),
     )
     state = dataclasses.replace(state, model=model, slow_phi=slow_phi, model_optimiser=model_optimiser)
     return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
+
+
+def views(settings: Settings, state: State, phi: MLP) -> Views:
+    """The critics see φ(s, a), or (s, a) beside it too."""
+
+    def seen(obs: Batch, action: Batch) -> Inputs:
+        seen = features(phi, obs, action)
+        return beside(seen, obs, action) if settings.raw_input and settings.head == "mlp" else seen
+
+    return Views(seen, partial(q_values, fourier=state.fourier))
+
+
+def examine(settings: Settings, state: State, obs: Batch, action: Batch) -> dict[str, Array]:
+    """The least of the critics' values of each row and its features, for rows of metrics."""
+    see = views(settings, state, state.slow_phi)
+    values = values_of(state, see, state.critic, see.critic(obs, action))
+    return {"value": jnp.min(values, axis=0), "features": side_by_side(features(state.slow_phi, obs, action))}
 
 
 def before_updates(settings: Settings, state: State, block: Block) -> State:
@@ -266,12 +272,11 @@ def _learn_features(
     return model, optimiser, loss
 
 
-def _bonus(settings: Settings, state: State, batch: Transitions, phi: Inputs) -> Float[Array, " batch"]:
+def _bonus(settings: Settings, state: State, batch: Transitions, phi: MLP) -> Float[Array, " batch"]:
     if state.inverse_root is None:
         return jnp.zeros_like(batch.reward)
-    if state.bonus_phi is not None:
-        phi = features(state.bonus_phi, batch.obs, batch.action)
-    return elliptical_bonus(side_by_side(phi), state.inverse_root, alpha=settings.bonus_alpha)
+    seen = features(state.bonus_phi or phi, batch.obs, batch.action)
+    return elliptical_bonus(side_by_side(seen), state.inverse_root, alpha=settings.bonus_alpha)
 
 
 AGENT = AgentRecord(
@@ -282,6 +287,7 @@ AGENT = AgentRecord(
     update=update,
     fixed={"bonus": False},
     between_blocks=before_updates,
+    examine=examine,
     batches=lambda settings: settings.feature_steps,
     trained=lambda state: {"φ": (state.model, state.model_optimiser), **soft_parts(state)},
 )

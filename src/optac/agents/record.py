@@ -59,6 +59,8 @@ class AgentRecord:
     """what gradients move, networks with their optimisers, by the name that a message gives them"""
     policy: Callable[[Any, Any, Any], Mapping[str, Any]] = soft_policy
     """what `numpy_policy.Policy` is made of but for the actions' bounds, from (settings, state, statistics)"""
+    examine: Callable[[Any, Any, Any, Any], Mapping[str, Array]] | None = None
+    """for rows of metrics: each row's `value`, and its `features` if any, from (settings, state, obs, action)"""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.settings, type) and issubclass(self.settings, AgentSettings)):

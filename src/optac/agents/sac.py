@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from optac.agents.parts.networks import MLP, each, ensemble, mlp
 from optac.agents.parts.soft_actor_critic import SoftInfo as Info
 from optac.agents.parts.soft_actor_critic import SoftState as State
-from optac.agents.parts.soft_actor_critic import Views, soft_state, soft_update
+from optac.agents.parts.soft_actor_critic import Views, soft_state, soft_update, values_of
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import AgentRecord
@@ -39,6 +39,15 @@ def update(
     return soft_update(settings, state, batch, statistics, Views(joined, q_values), actor=actor)
 
 
+def examine(
+    settings: Settings, state: State, obs: Float[Array, "batch obs"], action: Float[Array, "batch act"]
+) -> dict[str, Array]:
+    """The least of the critics' values of each row, for rows of metrics."""
+    del settings
+    values = values_of(state, Views(joined, q_values), state.critic, joined(obs, action))
+    return {"value": jnp.min(values, axis=0)}
+
+
 def joined(
     obs: Float[Array, "batch obs"], action: Float[Array, "batch act"]
 ) -> Float[Array, "batch obs+act"]:
@@ -57,4 +66,5 @@ AGENT = AgentRecord(
     settings=Settings,
     init=init,
     update=update,
+    examine=examine,
 )

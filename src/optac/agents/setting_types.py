@@ -79,7 +79,7 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     feature_learning_rate: float
     """Adam's step size for φ and M"""
     feature_copy_rate: float
-    """how far the critic's copy of φ moves towards φ"""
+    """how far the critic's copy of φ moves to φ"""
     predict_change: bool
     """let φ predict s' − s, in units of its size over the batch, not s'"""
     feature_norm: bool
@@ -97,7 +97,7 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     bonus_unit: Literal["one", "deviation"]
     """'one', as rewards are counted, or 'deviation', the standard deviation of those seen"""
     bonus_copy: bool
-    """give the bonus φ as it was when Λ was built, instead of the critics' copy"""
+    """give the bonus φ as it was when Λ was built, not the critics' copy"""
     bonus_alpha: float
     """α in min(α‖φ‖_Λ⁻¹, 1)"""
     bonus_lambda: float

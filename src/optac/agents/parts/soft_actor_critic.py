@@ -98,22 +98,17 @@ def soft_update(
     actor: bool = True,
     reward: Column | None = None,
     largest_addition: float | Scalar = 0.0,
-    x: Inputs | None = None,
 ) -> tuple[State, SoftInfo]:
     """One step of critics and target, and of actor and temperature where it is their turn.
 
-    `reward` is the one to learn from where it is not the batch's, and at most `largest_addition` above it; `x` is
-    views.critic(s, a) where the caller has it.
+    `reward` is the one to learn from where it is not the batch's, and at most `largest_addition` above it.
     """
     key, key_next, key_actor = jax.random.split(state.key, 3)
     reward = batch.reward if reward is None else reward
-    x = views.critic(batch.obs, batch.action) if x is None else x
     temperature = jnp.exp(state.log_temperature)
     state = in_units_of(state, jnp.asarray(statistics.return_std))
     bound = value_bound(settings, statistics, largest_addition)
-    state, loss_critic, q_mean = critic_step(
-        settings, state, batch, views, reward, x, bound=bound, key=key_next
-    )
+    state, loss_critic, q_mean = critic_step(settings, state, batch, views, reward, bound=bound, key=key_next)
     loss_actor = entropy = jnp.float32(0.0)
     if actor:
         state, loss_actor, entropy = actor_step(settings, state, batch, views, key=key_actor)
@@ -154,7 +149,6 @@ def critic_step(
     batch: Transitions,
     views: Views,
     reward: Column,
-    x: Inputs,
     *,
     bound: Scalar | None = None,
     key: PRNGKeyArray,
@@ -165,6 +159,7 @@ def critic_step(
     values = values_of(state, views, state.target_critic, views.critic(later, next_action))
     temperature = jnp.exp(state.log_temperature)
     target = soft_target(reward, discount, values, next_log_probability, temperature, bound=bound)
+    x = views.critic(batch.obs, batch.action)
 
     def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
         values = values_of(state, views, critic, x)

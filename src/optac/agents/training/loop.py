@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from optac.agents.settings import AgentSettings
+from optac.agents.training.diagnosis import diagnosis
 from optac.agents.training.environment_calls import Env
 from optac.agents.training.evaluation import evaluate
 from optac.agents.training.learner import Learner
@@ -91,7 +92,7 @@ def _row(learner: Learner, steps_per_second: float) -> Row:
             "rollout/ep_rew_mean": float(np.mean(episodes.returns)),
             "rollout/ep_len_mean": float(np.mean(episodes.lengths)),
         }
-    return row | learner.take_infos()
+    return row | learner.take_infos() | diagnosis(learner)
 
 
 def _evaluation(learner: Learner, make_env: Callable[[], Env]) -> Row:

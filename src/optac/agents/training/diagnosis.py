@@ -1,0 +1,70 @@
+"""What a row of metrics tells of an agent's health: values against what followed, features, clipped inputs.
+
+It reads the learner and changes nothing of it: no random number is drawn, and the rows looked at are the newest.
+"""
+
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from optac.agents.record import AgentRecord
+from optac.agents.settings import AgentSettings
+from optac.agents.training.learner import Learner
+from optac.numpy_policy import OBSERVATION_BOUND
+
+ROWS, AHEAD = 256, 200
+"""how many transitions are looked at, and how many steps of what followed them count"""
+
+
+def diagnosis(learner: Learner) -> dict[str, float]:
+    """Its part of a row: nothing before the first update, nor where the agent's record has no `examine`."""
+    settings, record = learner.chosen.settings, learner.chosen.record
+    end = len(learner.replay) - AHEAD
+    if record.examine is None or learner.step < settings.learning_starts + settings.actor_every or end < ROWS:
+        return {}
+    slots = (
+        np.arange(learner.replay.added - AHEAD - ROWS, learner.replay.added - AHEAD) % learner.replay.capacity
+    )
+    rows = learner.replay.at(slots)
+    reward, later, discount = learner.replay.ahead(slots, AHEAD, settings.discount)
+    found = _examined(learner, rows.obs, rows.action)
+    value_later = _examined(learner, later, learner.policy.mode(later))["value"]
+    numbers = {"value_error": float(np.mean(found["value"] - reward - discount * value_later))}
+    if settings.normalise:
+        numbers["clipped"] = float(np.mean(np.abs(_seen(learner, rows.obs)) >= OBSERVATION_BOUND))
+    if "features" in found:
+        numbers["feature_norm"] = float(np.mean(np.linalg.norm(found["features"], axis=-1)))
+        numbers["feature_rank"] = effective_rank(found["features"])
+    return {f"train/{name}": number for name, number in numbers.items()}
+
+
+def effective_rank(features: Float[np.ndarray, "rows features"]) -> float:
+    """(Σσ²)²/Σσ⁴ over the singular values, as many as there are directions if all weigh the same; 0 of nothing."""
+    second = np.asarray(features, np.float64).T @ np.asarray(features, np.float64)
+    size = float(np.sum(second**2))
+    return float(np.trace(second) ** 2 / size) if size > 0 else 0.0
+
+
+def _seen(learner: Learner, obs: Float[np.ndarray, "rows obs"]) -> Float[np.ndarray, "rows obs"]:
+    if not learner.chosen.settings.normalise:
+        return obs
+    return np.asarray(learner.statistics().standardised(jnp.asarray(obs)))
+
+
+def _examined(
+    learner: Learner, obs: Float[np.ndarray, "rows obs"], action: Float[np.ndarray, "rows act"]
+) -> dict[str, Any]:
+    examine = _compiled(learner.chosen.record, learner.chosen.settings.determining())
+    found: dict[str, Any] = jax.device_get(examine(learner.state, _seen(learner, obs), action))
+    return found
+
+
+@cache
+def _compiled(record: AgentRecord, settings: AgentSettings) -> Any:
+    assert record.examine is not None
+    examine = record.examine
+    return jax.jit(lambda state, obs, action: examine(settings, state, obs, action))
