@@ -17,6 +17,10 @@ TRAINING: Mapping[str, str] = {
     "train/q_mean": "mean of the critics' values on the batch",
     "train/feature_loss": "cRFFSAC: mean of ‖M φ(s, a) − s'‖² / dim(s') on standardised s'",
     "train/bonus_mean": "cRFFSAC: mean of min(α‖φ‖_Λ⁻¹, 1) on the batch, before it is scaled to the reward; else 0",
+    "train/value_error": "mean of Q(s, a) less what followed: up to 200 rewards, and Q then; 256 recent transitions",
+    "train/clipped": "share of numbers in their observations that standardising cut off",
+    "train/feature_norm": "cRFFSAC: mean of ‖φ(s, a)‖ over them",
+    "train/feature_rank": "cRFFSAC: (Σσ²)²/Σσ⁴ of their φ, the number of directions that it uses",
 }
 SOLVE: Mapping[str, str] = {
     "iteration": "the outer round, from 1",
