@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help install demo table2 study-pages agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench fuzz docs wheel clean
+.PHONY: help install demo table2 study-pages agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench bench-returns fuzz docs wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -98,9 +98,13 @@ $(PEERS)/.installed:
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check rlberry==0.7.3 rlberry-scool==0.7.3
 	@touch $@
 
-bench: $(STAMP) $(PEERS)/.installed  ## every bench, beside the peers
+bench: $(STAMP) $(PEERS)/.installed  ## every bench but `returns`, beside the peers
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/optac bench --peer-python $(PEERS)/bin/python
+
+bench-returns: $(STAMP)  ## return after twenty CPU-minutes beside the peers: half a day on one core; goes on where it stopped
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/optac bench returns --out results/bench
 
 FILES ?= 500
 VECTORS ?= 200

@@ -1,6 +1,6 @@
 """Write the tables that the pages and README.md show of studies, from the rows under results: `make study-pages`.
 
-It writes the studies' own reports anew too, with their figures.
+It writes the studies' own reports anew too, with their figures, and what the pages show of the benches.
 """
 
 import sys
@@ -21,6 +21,7 @@ from optac.studies.rich_lock import report as rich
 from optac.studies.scaling import lower_bound
 from optac.studies.scaling import report as slopes
 from optac.studies.study import Study
+from scripts.bench_pages import bench_pages, draw_returns
 from scripts.marked import write_parts
 
 STUDIES = (rank.STUDY, opt_ac.STUDY, scaling.STUDY, rich_lock.STUDY, ablations.STUDY)
@@ -62,7 +63,7 @@ BEFORE = {
 
 
 def write_pages(results: Path, root: Path) -> list[Path]:
-    """The tables of every page, the readme the last one."""
+    """The tables of every page."""
     ranks, solves, scales, locks, changed = (rows_of(study, results) for study in STUDIES)
     locks = [row for row in locks if row["group"] != "cost"]
     parts, kinds, solved = grouped(ranks, "part"), grouped(scales, "kind"), opt_ac_runs(solves)
@@ -91,6 +92,8 @@ def write_pages(results: Path, root: Path) -> list[Path]:
         "docs/results/lock-8-5.md": {"lock": lock_table(results / "lock-8-5")},
         "README.md": {"solved": readme_solved(solved), "rank": readme_rank(parts["S"])},
     }
+    for page, tables in bench_pages(results).items():
+        pages[page] = pages.get(page, {}) | tables
     return [write_parts(root / page, tables) for page, tables in pages.items()]
 
 
@@ -157,4 +160,4 @@ if __name__ == "__main__":
     results = Path(sys.argv[1])
     for study in STUDIES:
         print(study.write_report(rows_of(study, results), len(study.cells()), results / study.name))
-    print(*write_pages(results, Path(__file__).parents[1]), sep="\n")
+    print(*draw_returns(results), *write_pages(results, Path(__file__).parents[1]), sep="\n")

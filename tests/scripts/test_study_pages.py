@@ -11,8 +11,9 @@ ROOT = Path(__file__).parents[2]
 def test_pages_show_what_the_rows_give(tmp_path: Path) -> None:
     for folder in ("docs/results", "docs/algorithms"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copyfile(ROOT / "README.md", tmp_path / "README.md")
+    for page in ("README.md", "docs/speed.md"):
+        shutil.copyfile(ROOT / page, tmp_path / page)
     pages = write_pages(ROOT / "results", tmp_path)
-    assert len(pages) == 7
+    assert len(pages) == 8
     for page in pages:
         assert page.read_text() == (ROOT / page.relative_to(tmp_path)).read_text(), "run `make study-pages`"

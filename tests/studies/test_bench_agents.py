@@ -6,6 +6,7 @@ import pytest
 
 from optac.errors import InvalidInput, RunFailed
 from optac.studies.bench.agents import contender, measure, rate, ratios, show
+from optac.studies.bench.contender import _agent
 
 SGEMM = 1e9
 
@@ -19,6 +20,7 @@ ROUNDS = {
     "sac": answers(100, 50, 100),
     "crffsac": answers(80, 40, 80),
     "crffsac-bonus": answers(76, 38, 76),
+    "sac-default": answers(120, 60, 110),
     "sb3": answers(50, 25, 40),
     "sbx": answers(80, 40, 80),
     "sbx-10": answers(90, 45, 90),
@@ -27,6 +29,7 @@ FACTS = {
     "sac": {"flops_per_update": 6_000_000},
     "crffsac": {"flops_per_update": 7_200_000},
     "crffsac-bonus": {"flops_per_update": 7_500_000},
+    "sac-default": {"flops_per_update": 5_000_000},
 }
 
 
@@ -35,16 +38,28 @@ def test_ratios_by_hand():
         "sac over Stable-Baselines3": [2.0, 2.0, 2.5],
         "sac over SBX": [1.25] * 3,
         "sac over SBX with ten updates per dispatch": [100 / 90] * 3,
+        "sac, default over plain": [1.2, 1.2, 1.1],
         "crffsac over sac": [0.8] * 3,
         "crffsac over sac, of what flops allow": [0.8 / (6.0 / 7.2)] * 3,
         "crffsac-bonus over crffsac": [0.95] * 3,
         "sac over sgemm's limit": [0.6, 0.3, 0.6],
         "crffsac over sgemm's limit": [80 * 7.2e6 / SGEMM, 40 * 7.2e6 / SGEMM, 80 * 7.2e6 / SGEMM],
         "crffsac-bonus over sgemm's limit": [76 * 7.5e6 / SGEMM, 38 * 7.5e6 / SGEMM, 76 * 7.5e6 / SGEMM],
+        "sac-default over sgemm's limit": [0.6, 0.3, 0.55],
     }
     found = ratios(ROUNDS, FACTS)
     assert list(found) == list(by_hand)
     assert all(found[name] == pytest.approx(by_hand[name]) for name in found)
+
+
+def test_like_is_held_against_like():
+    """The preset whose update does what the peers' does; the default one under its own name."""
+    plain, default = (_agent(name, "Pendulum-v1", 300).settings for name in ("crffsac", "crffsac-default"))
+    assert (plain.preset, plain.actor_every, plain.feature_steps) == ("plain", 1, 1)
+    assert not plain.normalise and plain.feature_width == plain.width
+    assert default == type(default)(
+        **{"batch_size": 256, "width": 256, "eval_every": 0, "learning_starts": 100}
+    )
 
 
 def test_a_peer_that_is_not_installed_gives_no_ratio():

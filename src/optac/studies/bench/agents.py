@@ -4,6 +4,10 @@ Every contender is a process of its own, pinned to one core with one thread, tha
 otherwise. They take turns, so that whatever the machine does meanwhile it does to all of them, and every figure
 that matters is a ratio within a round. Same task, batch, layers and one update per step for all; updates are
 running, nothing is evaluated.
+
+Like is held against like: our agents with the preset `plain`, which like the peers' SAC makes a step of the actor in
+every update. Beside them stand our agents with their default preset, whose update is another one: the actor every
+second time, normalised inputs and layers. What that buys is a matter of returns, not of steps: `optac bench returns`.
 """
 
 import json
@@ -25,12 +29,16 @@ from optac.terminal import show_table
 
 TASK, BATCH, WIDTH, WARM_UP = "HalfCheetah-v5", 256, 256, 2000
 ROUNDS, STEPS = 7, 1000
-AGENTS = ("sac", "crffsac", "crffsac-bonus")
+PLAIN = ("sac", "crffsac", "crffsac-bonus")
+"""the preset `plain`: the same work as the peers'"""
+AS_DEFAULT = "-default"
+"""ends the name of an agent with its default preset"""
+AGENTS = (*PLAIN, *(name + AS_DEFAULT for name in PLAIN))
 Answer = Mapping[str, Any]
 PEERS = {"sb3": "Stable-Baselines3", "sbx": "SBX", "sbx-10": "SBX with ten updates per dispatch"}
 _PEER_MODULES = {"sb3": "stable_baselines3", "sbx": "sbx", "sbx-10": "sbx"}
 TWO_CORES = "two runs on two cores over one"
-_ONE_THREAD = {
+ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -41,9 +49,12 @@ _ONE_THREAD = {
 
 
 NAMES = {
-    "sac": "optac SAC",
-    "crffsac": "optac cRFFSAC, one feature step an update",
-    "crffsac-bonus": "optac cRFFSAC + bonus",
+    "sac": "optac SAC, `plain`",
+    "crffsac": "optac cRFFSAC, `plain`",
+    "crffsac-bonus": "optac cRFFSAC + bonus, `plain`",
+    "sac-default": "optac SAC, default preset",
+    "crffsac-default": "optac cRFFSAC, default preset",
+    "crffsac-bonus-default": "optac cRFFSAC + bonus, default preset",
     "sb3": "Stable-Baselines3 SAC",
     "sbx": "SBX SAC",
     "sbx-10": "SBX SAC, ten updates per dispatch",
@@ -139,6 +150,8 @@ def ratios(
         return [a / b for a, b in zip(rates[one], rates[other], strict=True)]
 
     found = {f"sac over {PEERS[peer]}": over("sac", peer) for peer in PEERS if peer in rates}
+    for agent in (name for name in PLAIN if name in rates and name + AS_DEFAULT in rates):
+        found[f"{agent}, default over plain"] = over(agent + AS_DEFAULT, agent)
     if "crffsac" in rates:
         allowed = facts["sac"]["flops_per_update"] / facts["crffsac"]["flops_per_update"]
         found["crffsac over sac"] = over("crffsac", "sac")
@@ -173,7 +186,7 @@ def contender(name: str, core: int) -> Iterator[Contender]:
             stderr=errors,
             text=True,
             cwd=folder,
-            env=os.environ | _ONE_THREAD,
+            env=os.environ | ONE_THREAD,
         )
         try:
             yield Contender(name, process, _heard(name, process))

@@ -1,7 +1,8 @@
 """One of our agents as a contender in `optac bench agents`, a process of its own.
 
 `python -m optac.studies.bench.contender AGENT ENVIRONMENT CORE WARM_UP` speaks as peers/sb3_sac.py does: it
-says {"ready": …} after WARM_UP steps, then trains for every number of steps it reads and says the seconds.
+says {"ready": …} after WARM_UP steps, then trains for every number of steps it reads and says the seconds. AGENT has
+the preset `plain`, or its default one where -default ends its name.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from optac.errors import require_known
-from optac.studies.bench.agents import AGENTS, BATCH, WIDTH
+from optac.studies.bench.agents import AGENTS, AS_DEFAULT, BATCH, WIDTH
 
 UPDATES_BEFORE_TIMING = 200
 
@@ -30,6 +31,8 @@ def compete(name: str, environment: str, warm_up: int) -> None:
         flops_per_update=flops_per_update(learner),
         replay_bytes=sum(column.nbytes for column in learner.replay.rows),
         updates_per_dispatch=learner.chosen.settings.updates_per_dispatch,
+        preset=learner.chosen.settings.preset,
+        actor_every=learner.chosen.settings.actor_every,
     )
     for line in sys.stdin:
         steps = int(line)
@@ -41,19 +44,18 @@ def compete(name: str, environment: str, warm_up: int) -> None:
 
 def _agent(name: str, environment: str, warm_up: int) -> Any:
     from optac.agents import Agent
-    from optac.agents.record import record_of
 
     require_known("agent", [name], AGENTS)
-    wanted = {
-        "learning_starts": warm_up - UPDATES_BEFORE_TIMING,
-        "batch_size": BATCH,
-        "width": WIDTH,
-        "eval_every": 0,
-        "feature_steps": 1,
-        "feature_width": WIDTH,
-    }
-    known = {setting for setting, _, _ in record_of(name).settings.described()}
-    return Agent(environment, agent=name, **{k: v for k, v in wanted.items() if k in known})
+    agent = name.removesuffix(AS_DEFAULT)
+    return Agent(
+        environment,
+        agent=agent,
+        preset="plain" if name == agent else "default",
+        learning_starts=warm_up - UPDATES_BEFORE_TIMING,
+        batch_size=BATCH,
+        width=WIDTH,
+        eval_every=0,
+    )
 
 
 def flops_per_update(learner: Any) -> int:

@@ -1,0 +1,139 @@
+"""What docs/speed.md and README.md show of the benches, from results/bench; `make study-pages` writes it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from optac.report.tables import Row, markdown_table
+from optac.runs.folder import RunFolder
+from optac.runs.json_files import read_json_object
+from optac.studies.bench import spread
+from optac.studies.bench.agents import AIMS, NAMES, TWO_CORES, rate, ratios
+from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS
+from optac.studies.bench.returns_report import COLUMNS, draw, lines, summary, verdicts
+
+FIGURE = "results/bench/returns/returns.png"
+COMMAND = "optac bench returns --out results/bench"
+PLANNED = len(CONTENDERS) * len(TASKS) * SEEDS
+
+
+def bench_pages(results: Path) -> dict[str, dict[str, str]]:
+    """The parts of each page."""
+    agents, rows = read_json_object(results / "bench" / "agents.json"), returns_rows(results)
+    return {
+        "docs/speed.md": {"speeds": speeds(agents), "returns": returns_part(rows)},
+        "README.md": {"speed": readme_speed(agents), "returns": readme_returns(rows)},
+    }
+
+
+def returns_rows(results: Path) -> list[Row]:
+    """The trainings that are in; none where nobody has begun."""
+    folder = results / "bench" / "returns"
+    return RunFolder.open(folder).rows() if folder.is_dir() else []
+
+
+def speeds(measured: dict[str, Any]) -> str:
+    """Both tables of `optac bench agents`, and where they were made."""
+    task = measured["task"]
+    said = [
+        [NAMES[name], spread(list(map(rate, said)), 1)]
+        for name, said in sorted(measured["answers"].items(), key=lambda one: list(NAMES).index(one[0]))
+    ]
+    within = ratios(measured["answers"], measured["facts"])
+    within |= {TWO_CORES: [both / one for one, both in measured["two_cores"]]}
+    found = [
+        [name, spread(values, 2), f"≥ {AIMS[name]}" if name in AIMS else ""]
+        for name, values in within.items()
+    ]
+    return "\n".join(
+        [
+            f"{task['environment']}, batch {task['batch_size']}, two hidden layers of {task['width']}, one update per "
+            f"step, one core, {measured['rounds']} rounds of {measured['steps']} steps, in turn. Measured at commit "
+            f"{measured['commit'][:7]} on an {_machine(measured)}; raw answers and versions in "
+            f"[agents.json](../results/bench/agents.json).{_left_out(measured)}\n",
+            markdown_table(["contender", "steps per second: median (least–most)"], said),
+            markdown_table(["ratio within a round", "median (least–most)", "aim"], found),
+        ]
+    )
+
+
+def _machine(measured: dict[str, Any]) -> str:
+    versions = measured["versions"]
+    return f"{versions['processor']} with {versions['cores']} cores"
+
+
+def _left_out(measured: dict[str, Any]) -> str:
+    """What the bench measures now and did not when this was made."""
+    missing = [NAMES[name] for name in NAMES if name not in measured["answers"]]
+    return f" Not in it yet: {'; '.join(missing)}." if missing else ""
+
+
+def readme_speed(measured: dict[str, Any]) -> str:
+    """The two ratios that people ask for."""
+    sb3, sbx = (median(measured["ratios"][f"sac over {peer}"]) for peer in ("Stable-Baselines3", "SBX"))
+    return (
+        "**What it costs.** One core, batch 256, one update of everything per step (preset `plain`): "
+        f"SAC takes {sb3:.2f} times the steps\nper second of Stable-Baselines3 and {sbx:.2f} times SBX's, "
+        f"medians of {measured['rounds']} rounds in turn at commit {measured['commit'][:7]}.\n"
+        "[All of it, with what eats the rest](docs/speed.md).\n"
+    )
+
+
+def returns_part(rows: Sequence[Row]) -> str:
+    """A table for each task with the verdicts and the figure, or that nothing is in yet."""
+    if not rows:
+        return _nothing_yet()
+    found = summary(rows)
+    parts = [_how_many(rows)]
+    for task, contenders in found.items():
+        parts += [f"### {task}\n", markdown_table(COLUMNS, lines(contenders))]
+    return "\n".join([*parts, *(f"{said}\n" for said in verdicts(found)), _figure("../")])
+
+
+def readme_returns(rows: Sequence[Row]) -> str:
+    """Returns alone, both tasks in one table, and the figure."""
+    if not rows:
+        return _nothing_yet()
+    found = summary(rows)
+    cells = {
+        name: [_return(contenders, name) for contenders in found.values()]
+        for name in CONTENDERS
+        if any(name in contenders for contenders in found.values())
+    }
+    table = markdown_table(["", *found], [[CONTENDERS[name].title, *line] for name, line in cells.items()])
+    return "\n".join([_how_many(rows), table, *(f"{said}\n" for said in verdicts(found)), _figure("")])
+
+
+def _return(contenders: dict[str, Any], name: str) -> str:
+    return {line[0]: line[2] for line in lines(contenders)}.get(CONTENDERS[name].title, "missing")
+
+
+def _how_many(rows: Sequence[Row]) -> str:
+    commits = ", ".join(sorted({str(row["commit"])[:7] for row in rows}))
+    rest = "" if len(rows) >= PLANNED else f" `{COMMAND}` makes the rest."
+    return (
+        f"Return after {MINUTES} CPU-minutes on one core, median (least–most) of seeds: "
+        f"{len(rows)} of {PLANNED} trainings are in, at commit {commits}.{rest}\n"
+    )
+
+
+def _nothing_yet() -> str:
+    return (
+        f"Return after {MINUTES} CPU-minutes on one core: **not measured yet.** `{COMMAND}` makes the "
+        f"{PLANNED} trainings, in about {PLANNED * (MINUTES + 1) / 60:.1f} core-hours, and goes on where it was "
+        "stopped.\n"
+    )
+
+
+def _figure(root: str) -> str:
+    return f"![return against CPU-minutes on one core]({root}{FIGURE})\n"
+
+
+def draw_returns(results: Path) -> list[Path]:
+    """The figure of the rows that are in."""
+    rows, file = returns_rows(results), results / FIGURE.removeprefix("results/")
+    if not rows:
+        return []
+    draw(rows, file)
+    return [file]

@@ -1,0 +1,88 @@
+"""What the rows of `optac bench returns` say: a table for each task, and the return against CPU time as a figure."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import Any, Final
+
+from optac.figures import COLOURS, figure
+from optac.report.tables import Number, Row, grouped
+from optac.studies.bench.returns import CONTENDERS
+
+COLUMNS: Final = ("", "seeds", "return", "steps", "steps per CPU-second", "peak memory, MB")
+_COLOURS: Final = dict(zip(CONTENDERS, COLOURS, strict=False))
+
+
+def summary(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, list[Number]]]]:
+    """Of each task and each contender there, in the order of CONTENDERS: what its seeds came to at the end."""
+    tasks = grouped(sorted(rows, key=lambda row: int(row["seed"])), "task")
+    return {task: _of_contenders(found) for task, found in tasks.items()}
+
+
+def _of_contenders(rows: Sequence[Row]) -> dict[str, dict[str, list[Number]]]:
+    found = grouped(rows, "contender")
+    return {
+        name: {
+            "return": [mean(row["curve"][-1]["returns"]) for row in found[name]],
+            "steps": [row["steps"] for row in found[name]],
+            "steps_per_cpu_second": [row["steps"] / row["cpu_seconds"] for row in found[name]],
+            "peak_rss_megabytes": [row["peak_rss_bytes"] / 1e6 for row in found[name]],
+        }
+        for name in CONTENDERS
+        if name in found
+    }
+
+
+def lines(found: Mapping[str, Mapping[str, Sequence[Number]]]) -> list[list[str]]:
+    """A line for each contender, the highest median return first."""
+    ordered = sorted(found, key=lambda name: -median(found[name]["return"]))
+    return [[CONTENDERS[name].title, *_cells(found[name])] for name in ordered]
+
+
+def _cells(one: Mapping[str, Sequence[Number]]) -> list[str]:
+    wide = f"{median(one['return']):,.0f} ({min(one['return']):,.0f}–{max(one['return']):,.0f})"
+    rest = [f"{median(one[name]):,.0f}" for name in ("steps", "steps_per_cpu_second", "peak_rss_megabytes")]
+    return [str(len(one["return"])), wide.replace("-", "−"), *rest]
+
+
+def curves(rows: Sequence[Row]) -> dict[Number, list[Number]]:
+    """CPU-minutes → the mean return of each seed's evaluation then; only where every seed has one."""
+    shares = [{point["share"]: point for point in row["curve"]} for row in rows]
+    common = sorted(set.intersection(*(set(one) for one in shares)))
+    return {
+        median(one[share]["cpu_seconds"] for one in shares) / 60: [
+            mean(one[share]["returns"]) for one in shares
+        ]
+        for share in common
+    }
+
+
+def draw(rows: Sequence[Row], file: Path) -> None:
+    """A panel for each task: the median of seeds as a line, their range as a band."""
+    tasks = grouped(rows, "task")
+    with figure(file, 1, len(tasks), size=(5 * len(tasks), 3.6), squeeze=False) as axes:
+        for axis, (task, found) in zip(axes[0], tasks.items(), strict=True):
+            contenders = grouped(found, "contender")
+            for name in (name for name in CONTENDERS if name in contenders):
+                points = curves(contenders[name])
+                style: dict[str, Any] = {"color": _COLOURS[name]}
+                bounds = [(min(values), max(values)) for values in points.values()]
+                axis.fill_between(list(points), *zip(*bounds, strict=True), alpha=0.15, lw=0, **style)
+                middle = [median(values) for values in points.values()]
+                axis.plot(list(points), middle, marker=".", label=CONTENDERS[name].title, **style)
+            axis.set(title=task, xlabel="CPU-minutes on one core", ylabel="mean return of an evaluation")
+            axis.set_xlim(left=0)
+        max(axes[0], key=lambda axis: len(axis.lines)).legend()
+
+
+def verdicts(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Number]]]]) -> list[str]:
+    """For each task where cRFFSAC has run beside a peer: who of the peers is ahead of it, by the median of seeds."""
+    said = []
+    for task, contenders in found.items():
+        middle = {name: median(one["return"]) for name, one in contenders.items()}
+        peers = [name for name in middle if CONTENDERS[name].module]
+        if peers and "crffsac" in middle:
+            ahead = [CONTENDERS[name].title for name in peers if middle[name] >= middle["crffsac"]]
+            who = " and ".join(ahead) if ahead else "none of the peers"
+            said.append(f"On {task} cRFFSAC's median return was reached by {who}.")
+    return said

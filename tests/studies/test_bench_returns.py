@@ -1,0 +1,266 @@
+"""A training of the bench ends with its CPU time, is valued for nothing, and is made once."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from optac.cli import main
+from optac.commands import bench
+from optac.errors import InvalidInput, RunFailed
+from optac.runs.folder import RunFolder
+from optac.studies.bench import BENCHES, cpu_training, returns
+from optac.studies.bench.cpu_training import Budget, Training, Watch
+from optac.studies.bench.returns import CONTENDERS, Contender, fresh_environment, measure, trained
+from optac.studies.bench.returns_report import curves, draw, lines, summary, verdicts
+from scripts.bench_pages import readme_returns, returns_part
+
+SHORT = {"minutes": 1.0, "evaluations": 2, "episodes": 1}
+
+
+def row(contender: str, seed: int, values: list[float], task: str = "Hopper-v5", **more) -> dict:
+    curve = [
+        {"share": i, "cpu_seconds": 60.0 * i, "steps": 100 * i, "returns": [value - 1, value + 1]}
+        for i, value in enumerate(values, start=1)
+    ]
+    cost = {"steps": 1_000, "cpu_seconds": 50.0, "peak_rss_bytes": 300_000_000, "commit": "0123abc456"}
+    return {"contender": contender, "task": task, "seed": seed, "curve": curve, **cost, **more}
+
+
+ROWS = [
+    row("sbx-sac", 0, [10, 30]),
+    row("crffsac", 0, [20, 40]),
+    row("crffsac", 1, [10, 60], peak_rss_bytes=500_000_000),
+    row("crffsac", 2, [30, 50]),
+    row("sbx-sac", 0, [10, 300], task="HalfCheetah-v5"),
+    row("crffsac", 0, [10, 200], task="HalfCheetah-v5"),
+]
+
+
+class Machine:
+    """A clock that training and playing move on by what they cost."""
+
+    def __init__(self, monkeypatch, *, playing: float) -> None:
+        self.time, self.played = 0.0, []
+
+        def play(act, task, seeds):
+            self.time += playing
+            self.played.append(seeds)
+            return [float(act(seed)) for seed in seeds]
+
+        monkeypatch.setattr(cpu_training, "play", play)
+
+    def trained(self, blocks, **asked) -> Watch:
+        wanted = {"cpu_seconds": 10.0, "evaluations": 5, "episodes": 2} | asked
+        watch = Watch(Training("sac", "Pendulum-v1", **{"seed": 0} | wanted), Budget(lambda: self.time))
+        for steps, seconds in enumerate(blocks, start=1):
+            self.time += seconds
+            if not watch.goes_on(steps, lambda seed: 7):
+                return watch
+        raise AssertionError("it never ended")
+
+
+def test_the_cpu_time_of_evaluations_is_not_counted(monkeypatch):
+    machine = Machine(monkeypatch, playing=100.0)
+    watch = machine.trained([1.0] * 1_000)
+    assert [point["cpu_seconds"] for point in watch.curve] == [2, 4, 6, 8, 10]
+    assert [point["steps"] for point in watch.curve] == [2, 4, 6, 8, 10]
+    assert watch.budget.evaluating == 500 and watch.curve[0]["returns"] == [7, 7]
+
+
+def test_what_comes_before_the_first_step_is_counted(monkeypatch):
+    """Imports, and a first block that compiles for longer than three shares: it is valued once."""
+    machine = Machine(monkeypatch, playing=0.5)
+    machine.time = 3.0
+    watch = machine.trained([4.0, *[1.0] * 100])
+    assert [(point["share"], point["cpu_seconds"], point["steps"]) for point in watch.curve] == [
+        (3, 7.0, 1),
+        (4, 8.0, 2),
+        (5, 10.0, 4),
+    ]
+
+
+def test_evaluations_have_seeds_of_their_own_that_are_the_same_for_every_contender(monkeypatch):
+    drawn = []
+    for seed, seconds in ((0, 1.0), (0, 2.0), (1, 1.0)):
+        machine = Machine(monkeypatch, playing=0.0)
+        machine.trained([seconds] * 100, seed=seed)
+        drawn.append(machine.played)
+    fast, slow, other = drawn
+    assert fast == slow
+    every = [seed for played in (fast, other) for seeds in played for seed in seeds]
+    assert len(set(every)) == len(every) == 2 * 5 * 2 and min(every) > 1_000
+
+
+def test_an_agent_of_ours_trains_in_a_process_of_its_own_until_its_cpu_time_is_used_up():
+    """It never gets past its random start, so that nothing large is compiled."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    settings = {"learning_starts": 10**6, "width": 8}
+    made = trained("sac", "Pendulum-v1", 3, minutes=0.1, evaluations=3, episodes=2, settings=settings)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert made["cpu_seconds"] >= 6.0 and made["evaluation_cpu_seconds"] > 0
+    assert made["cpu_seconds"] + made["evaluation_cpu_seconds"] <= whole
+    last = made["curve"][-1]
+    assert last["share"] == 3 and last["steps"] == made["steps"] and made["steps"] % 10 == 0
+    assert all(-2_000 < value < 0 for point in made["curve"] for value in point["returns"])
+    assert 5e7 < made["peak_rss_bytes"] < 5e9 and len(last["returns"]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CONTENDERS if CONTENDERS[name].is_installed()])
+def test_every_contender_that_is_installed_learns_within_its_cpu_time(name):
+    made = trained(name, "Pendulum-v1", 0, minutes=0.6, evaluations=2, episodes=2, settings={})
+    assert made["cpu_seconds"] >= 36 and made["curve"][-1]["share"] == 2
+    assert set(made["packages"]) == set(CONTENDERS[name].packages)
+
+
+def test_a_training_ends_when_the_process_that_started_it_is_gone():
+    asked = Training("sac", "Pendulum-v1", 0, 60.0, 1, 1, parent=os.getpid() + 1)
+    command = [sys.executable, "-m", "optac.studies.bench.cpu_training"]
+    done = subprocess.run(
+        command, input=json.dumps(asdict(asked)), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and done.stdout == ""
+
+
+def test_a_training_that_fails_is_reported_with_its_last_words(monkeypatch):
+    monkeypatch.setitem(CONTENDERS, "nobody", Contender("Nobody", module="optac.nobody"))
+    with pytest.raises(
+        RunFailed, match=r"(?s)nobody on Hopper-v5, seed 2, ended.*No module named 'optac.nobody'"
+    ):
+        trained("nobody", "Hopper-v5", 2, **SHORT, settings={})
+
+
+def test_no_training_finds_what_another_compiled(monkeypatch):
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/somewhere")
+    monkeypatch.setenv("OPTAC_COMPILATION_CACHE", "/elsewhere")
+    given = fresh_environment()
+    assert not [name for name in given if name.startswith("JAX_") and name != "JAX_PLATFORMS"]
+    assert given["OPTAC_COMPILATION_CACHE"] == "off" and given["OMP_NUM_THREADS"] == "1"
+
+
+@pytest.fixture
+def made(monkeypatch) -> list[str]:
+    """Trainings cost nothing, and are listed as they are made."""
+    done: list[str] = []
+
+    def instead(contender, task, seed, settings, **how):
+        done.append(f"{task} {contender} {seed}")
+        return row(contender, seed, [1.0, float(len(done))], task=task)
+
+    instead.__module__, instead.__name__ = returns.__name__, "trained"
+    monkeypatch.setattr(returns, "trained", instead)
+    return done
+
+
+OURS = {"tasks": ["Hopper-v5", "Pendulum-v1"], "contenders": ["crffsac", "sac"], **SHORT}
+
+
+def test_a_finished_training_is_not_made_again(tmp_path: Path, made: list[str]) -> None:
+    measure(out=tmp_path, seeds=1, **OURS)
+    first = (tmp_path / "returns" / "metrics.jsonl").read_bytes()
+    assert made == ["Hopper-v5 crffsac 0", "Hopper-v5 sac 0", "Pendulum-v1 crffsac 0", "Pendulum-v1 sac 0"]
+    found = measure(out=tmp_path, seeds=2, **OURS)
+    assert [name[-1] for name in made] == list("00001111")
+    assert (tmp_path / "returns" / "metrics.jsonl").read_bytes().startswith(first)
+    assert found["rows"] == 8 and found["tasks"]["Pendulum-v1"]["sac"]["return"] == [4, 8]
+
+
+def test_a_bench_that_was_stopped_goes_on_with_what_has_no_row(tmp_path: Path, made: list[str], monkeypatch):
+    whole = returns.trained
+
+    def stopped(**asked):
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        return whole(**asked)
+
+    stopped.__module__, stopped.__name__ = returns.__name__, "trained"
+    monkeypatch.setattr(returns, "trained", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        measure(out=tmp_path, seeds=1, **OURS)
+    monkeypatch.setattr(returns, "trained", whole)
+    measure(out=tmp_path, seeds=1, **OURS)
+    assert len(made) == len(set(made)) == 4
+
+
+def test_trainings_of_another_length_have_another_folder(tmp_path: Path, made: list[str]) -> None:
+    measure(out=tmp_path, seeds=1, **OURS)
+    with pytest.raises(InvalidInput, match="differs in minutes"):
+        measure(out=tmp_path, seeds=1, **OURS | {"minutes": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"minutes": 0.0}, "minutes"),
+        ({"seeds": 0}, "seeds"),
+        ({"tasks": ["Hoper-v5"]}, "Hoper-v5"),
+        ({"contenders": ["sb3"]}, "unknown contender"),
+    ],
+)
+def test_what_no_training_can_be_made_of_is_refused(tmp_path, made, wrong, said):
+    with pytest.raises(InvalidInput, match=said):
+        measure(out=tmp_path, **{"seeds": 1, **OURS, **wrong})
+    assert made == [] and not (tmp_path / "returns").exists()
+
+
+def test_the_table_has_medians_and_ranges_of_seeds():
+    found = summary(ROWS)
+    assert list(found["Hopper-v5"]) == ["crffsac", "sbx-sac"]
+    assert lines(found["Hopper-v5"]) == [
+        ["optac cRFFSAC", "3", "50 (40–60)", "1,000", "20", "300"],
+        ["SBX SAC", "1", "30 (30–30)", "1,000", "20", "300"],
+    ]
+    assert lines(found["HalfCheetah-v5"])[0][0] == "SBX SAC"
+    assert verdicts(found) == [
+        "On Hopper-v5 cRFFSAC's median return was reached by none of the peers.",
+        "On HalfCheetah-v5 cRFFSAC's median return was reached by SBX SAC.",
+    ]
+
+
+def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None:
+    late = row("crffsac", 3, [5, 45])
+    del late["curve"][0]
+    ours = [one for one in ROWS if (one["contender"], one["task"]) == ("crffsac", "Hopper-v5")]
+    assert curves(ours) == {1.0: [20, 10, 30], 2.0: [40, 60, 50]}
+    assert curves([*ours, late]) == {2.0: [40, 60, 50, 45]}
+    draw([*ROWS, late], tmp_path / "returns.png")
+    drawn = (tmp_path / "returns.svg").read_text()
+    assert (tmp_path / "returns.png").stat().st_size > 10_000 and "CPU-minutes" in drawn
+
+
+def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
+    page, readme = returns_part(ROWS), readme_returns(ROWS)
+    assert "6 of 30 trainings are in, at commit 0123abc. `optac bench returns --out results/bench`" in page
+    assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
+    assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) |" in readme
+    assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
+
+
+def test_a_bench_of_ten_hours_is_measured_only_by_name(monkeypatch, capsys, tmp_path):
+    asked = {}
+
+    def module(name):
+        measure = lambda **told: asked.setdefault(name.rpartition(".")[2], told)  # noqa: E731
+        return SimpleNamespace(measure=measure, show=lambda measured: None)
+
+    monkeypatch.setattr(bench, "import_module", module)
+    assert main(["bench"]) == 0 and set(asked) == BENCHES.keys() - {"returns"}
+    assert main(["bench", "returns", "--minutes", "2", "--seeds", "1", "--quiet"]) == 0
+    assert asked["returns"] == {"minutes": 2.0, "seeds": 1, "out": None, "peer_python": None, "quiet": True}
+    assert main(["bench", "agents", "--minutes", "2"]) == 2
+    assert "--minutes: for `optac bench returns` alone" in capsys.readouterr().err
+
+
+def test_rows_have_the_commit_that_made_them(tmp_path: Path, made: list[str]) -> None:
+    measure(out=tmp_path, seeds=1, **OURS)
+    folder = RunFolder.open(tmp_path / "returns")
+    assert folder.config["minutes"] == 1.0 and folder.config["versions"]["processor"]
+    assert all("commit" in one for one in folder.rows())
