@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from optac.errors import InvalidInput
 from optac.report.tables import Row, markdown_table
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
@@ -28,9 +29,14 @@ def bench_pages(results: Path) -> dict[str, dict[str, str]]:
 
 
 def returns_rows(results: Path) -> list[Row]:
-    """The trainings that are in; none where nobody has begun."""
+    """The trainings that are in; none where nobody has begun. Refuses shorter ones, as of a trial."""
     folder = results / "bench" / "returns"
-    return RunFolder.open(folder).rows() if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    made = RunFolder.open(folder)
+    if made.config["minutes"] != MINUTES:
+        raise InvalidInput(f"{folder} has trainings of {made.config['minutes']:g} minutes, not of {MINUTES}")
+    return made.rows()
 
 
 def speeds(measured: dict[str, Any]) -> str:

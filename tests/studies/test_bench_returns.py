@@ -19,7 +19,7 @@ from optac.studies.bench import BENCHES, cpu_training, returns
 from optac.studies.bench.cpu_training import Budget, Training, Watch
 from optac.studies.bench.returns import CONTENDERS, Contender, fresh_environment, measure, trained
 from optac.studies.bench.returns_report import curves, draw, lines, summary, verdicts
-from scripts.bench_pages import readme_returns, returns_part
+from scripts.bench_pages import readme_returns, returns_part, returns_rows
 
 SHORT = {"minutes": 1.0, "evaluations": 2, "episodes": 1}
 
@@ -116,8 +116,8 @@ def test_an_agent_of_ours_trains_in_a_process_of_its_own_until_its_cpu_time_is_u
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CONTENDERS if CONTENDERS[name].is_installed()])
 def test_every_contender_that_is_installed_learns_within_its_cpu_time(name):
-    made = trained(name, "Pendulum-v1", 0, minutes=0.6, evaluations=2, episodes=2, settings={})
-    assert made["cpu_seconds"] >= 36 and made["curve"][-1]["share"] == 2
+    made = trained(name, "Pendulum-v1", 0, minutes=0.4, evaluations=2, episodes=2, settings={})
+    assert made["cpu_seconds"] >= 24 and made["curve"][-1]["share"] == 2
     assert set(made["packages"]) == set(CONTENDERS[name].packages)
 
 
@@ -242,6 +242,15 @@ def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
     assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) |" in readme
     assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
+
+
+def test_pages_are_of_twenty_minutes_alone(tmp_path: Path, made: list[str]) -> None:
+    assert returns_rows(tmp_path) == []
+    measure(out=tmp_path / "bench", seeds=1, **OURS)
+    with pytest.raises(InvalidInput, match="trainings of 1 minutes, not of 20"):
+        returns_rows(tmp_path)
+    measure(out=tmp_path / "whole" / "bench", seeds=1, **OURS | {"minutes": 20.0})
+    assert len(returns_rows(tmp_path / "whole")) == 4
 
 
 def test_a_bench_of_ten_hours_is_measured_only_by_name(monkeypatch, capsys, tmp_path):
