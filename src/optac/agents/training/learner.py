@@ -27,6 +27,8 @@ from optac.settings import LARGEST, require_memory
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
+_OUTLIER = 1e6
+"""deviations from the mean so far beyond which an observation is a fault"""
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Learner:
         self.trail.note(self.replay, self.env)
         discounted = [self._interact() for _ in range(end - start)]
         rows = self.replay.between(self.replay.added - (end - start), self.replay.added)
+        self._refuse_outliers(rows.next_obs)
         self.next_obs_moments.add(rows.next_obs)
         self.reward_moments.add(rows.reward)
         self.returns.moments.add(np.array(discounted))
@@ -182,6 +185,19 @@ class Learner:
                     f"the gradient of {name} is not finite at step {self.step}. Lower learning_rate, or "
                     "look for huge rewards or observations."
                 )
+
+    def _refuse_outliers(self, rows: Float[np.ndarray, "rows obs"]) -> None:
+        """One observation of a size never heard of would set the scale, and hide all others from the networks."""
+        moments = self.next_obs_moments
+        if not self.chosen.settings.normalise or moments.count == 0:
+            return
+        beyond = np.abs(rows - moments.mean) > _OUTLIER * np.maximum(moments.std(), 1.0)
+        for row, i in np.argwhere(beyond)[:1]:
+            step, so_far = self.step - len(rows) + row + 1, f"{moments.mean[i]:.6g} ± {moments.std()[i]:.6g}"
+            raise RunFailed(
+                f"number {i} of the observation is {rows[row, i]:.6g} at step {step}, where it was {so_far} so far: "
+                "standardising by that would hide all others. Mend the environment, or set normalise=false."
+            )
 
     def _between_blocks(self, before: int) -> None:
         hook = self.chosen.record.between_blocks
