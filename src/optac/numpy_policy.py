@@ -4,15 +4,18 @@
     action = policy(observation)            # in the environment's units; a batch of rows works too
 
 A policy is a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s) the first half of what a multi-layer
-perceptron gives, on (s − μ) / σ where the file holds μ and σ. The other half is the spread of the random policy
-around it, which `sample` plays; a file may leave it out. The file holds numbers and one word, never Python objects,
-and is checked in full before it is used. An agent acts by this very code, so that its export acts as it does.
+perceptron gives, on (s − μ) / σ where the file holds μ and σ. Where it holds embeddings, perceptrons too, the first
+sees their outputs side by side instead, each divided by its mean absolute value. The other half is the spread of the
+random policy around it, which `sample` plays; a file may leave it out. The file holds numbers and one word, never
+Python objects, and is checked in full before it is used. An agent acts by this very code, so that its export acts as it does.
 """
 
+import itertools
 import math
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from optac.errors import InvalidInput
 
 Array = NDArray[np.float32]
+Layers = tuple[tuple[Array, Array], ...]
 
 FORMAT = "optac-policy-1"
 _LARGEST_ARRAY_BYTES = 2**26
@@ -30,7 +34,8 @@ _LARGEST_COUNT = 256
 LOG_STD_LOWEST, LOG_STD_HIGHEST = -5.0, 2.0
 OBSERVATION_BOUND = 10.0
 """how far from its mean a standardised observation may be; what is beyond is clipped"""
-
+LEAST_SIZE = 1e-8
+"""the least mean absolute value that an embedding is divided by"""
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "elu": lambda x: np.where(x > 0, x, np.exp(np.minimum(x, 0)) - 1),
@@ -42,12 +47,13 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class Policy:
     """Observation ↦ action, from layers (weight with inputs as rows, bias), all float32."""
 
-    layers: tuple[tuple[Array, Array], ...]
+    layers: Layers
     activation: str
     action_low: NDArray[Any]
     action_high: NDArray[Any]
     observation_mean: Array | None = None
     observation_deviation: Array | None = None
+    embeddings: tuple[Layers, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self)
@@ -55,7 +61,7 @@ class Policy:
     @property
     def observation_size(self) -> int:
         """How many numbers an observation has."""
-        return int(self.layers[0][0].shape[0])
+        return int((*self.embeddings, self.layers)[0][0][0].shape[0])
 
     def __call__(self, observation: ArrayLike) -> NDArray[Any]:
         """The action for one observation, or one action per row for a batch of them, in the environment's unit."""
@@ -97,9 +103,17 @@ class Policy:
         if self.observation_mean is not None and self.observation_deviation is not None:
             x = (x - self.observation_mean) / self.observation_deviation
             x = np.clip(x, -OBSERVATION_BOUND, OBSERVATION_BOUND)
-        for weight, bias in self.layers[:-1]:
+        if self.embeddings:
+            outputs = [self._perceptron(layers, x) for layers in self.embeddings]
+            sizes = [np.abs(z).mean(axis=-1, keepdims=True) for z in outputs]
+            scaled = [z / np.maximum(size, LEAST_SIZE) for z, size in zip(outputs, sizes, strict=True)]
+            x = np.concatenate(scaled, axis=-1)
+        return self._perceptron(self.layers, x)
+
+    def _perceptron(self, layers: Layers, x: Array) -> Array:
+        for weight, bias in layers[:-1]:
             x = ACTIVATIONS[self.activation](x @ weight + bias)
-        weight, bias = self.layers[-1]
+        weight, bias = layers[-1]
         return np.asarray(x @ weight + bias, np.float32)
 
 
@@ -112,6 +126,7 @@ def save(
     action_high: ArrayLike,
     observation_mean: ArrayLike | None = None,
     observation_deviation: ArrayLike | None = None,
+    embeddings: Sequence[Sequence[tuple[ArrayLike, ArrayLike]]] = (),
 ) -> None:
     """Write a policy: the layers from observation to the mean (and the spread) before tanh, and the actions' bounds.
 
@@ -119,8 +134,9 @@ def save(
     """
     _check_file(Path(file))
     arrays: dict[str, Any] = {"action_low": action_low, "action_high": action_high}
-    for index, (weight, bias) in enumerate(layers):
-        arrays |= {f"weight_{index}": weight, f"bias_{index}": bias}
+    for prefix, some in [("", layers), *[(f"{k}_", inner) for k, inner in enumerate(embeddings)]]:
+        for i, (weight, bias) in enumerate(some):
+            arrays |= {f"weight_{prefix}{i}": weight, f"bias_{prefix}{i}": bias}
     normaliser = {"observation_mean": observation_mean, "observation_deviation": observation_deviation}
     arrays |= {name: value for name, value in normaliser.items() if value is not None}
     numbers = {name: np.asarray(value, _kept_type(name, value)) for name, value in arrays.items()}
@@ -196,11 +212,10 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
 
 
 def _policy(arrays: Mapping[str, NDArray[Any]]) -> Policy:
-    depth = sum(name.startswith("weight_") for name in arrays)
-    layer_names = [(f"weight_{index}", f"bias_{index}") for index in range(depth)]
-    required = {"format", "activation", "action_low", "action_high"}.union(*layer_names)
+    perceptrons = [[(f"weight_{place}", f"bias_{place}") for place in places] for places in _places(arrays)]
+    required = {"format", "activation", "action_low", "action_high"}.union(*itertools.chain(*perceptrons))
     optional = {"observation_mean", "observation_deviation"}
-    if depth == 0 or not required <= arrays.keys() <= required | optional:
+    if not perceptrons[0] or not required <= arrays.keys() <= required | optional:
         raise InvalidInput(
             "a policy holds format, activation, action_low, action_high, weight_0, bias_0, …; "
             f"this holds {', '.join(sorted(arrays)[:12]) or 'nothing'}."
@@ -210,14 +225,24 @@ def _policy(arrays: Mapping[str, NDArray[Any]]) -> Policy:
             f"the policy's format is {str(arrays['format'])[:40]!r}; this optac reads {FORMAT!r}."
         )
     numbers = {name: _number(name, arrays[name]) for name in arrays if name not in ("format", "activation")}
+    layers, *embeddings = (tuple((numbers[w], numbers[b]) for w, b in names) for names in perceptrons)
     return Policy(
-        layers=tuple((numbers[weight], numbers[bias]) for weight, bias in layer_names),
+        layers=layers,
         activation=str(arrays["activation"]),
         action_low=numbers["action_low"],
         action_high=numbers["action_high"],
         observation_mean=numbers.get("observation_mean"),
         observation_deviation=numbers.get("observation_deviation"),
+        embeddings=tuple(embeddings),
     )
+
+
+def _places(arrays: Iterable[str]) -> list[list[str]]:
+    """The ends of the names of a policy's layers, "0", "1", …, then of each embedding's: "0_0", "0_1", …, "1_0", …."""
+    parts = [name.split("_")[1:] for name in arrays if name.startswith("weight_")]
+    depths = Counter(part[0] if len(part) == 2 else "" for part in parts)
+    own = [f"{i}" for i in range(depths.pop("", 0))]
+    return [own, *[[f"{k}_{i}" for i in range(depths[f"{k}"])] for k in range(len(depths))]]
 
 
 def _kept_type(name: str, value: ArrayLike) -> type[np.floating[Any]]:
@@ -242,17 +267,13 @@ def _check(policy: Policy) -> None:
         raise InvalidInput(
             f"the activation is {policy.activation[:40]!r}; allowed are {', '.join(ACTIVATIONS)}."
         )
-    sizes = [policy.observation_size]
-    for index, (weight, bias) in enumerate(policy.layers):
-        if weight.shape != (sizes[-1], bias.size):
-            raise InvalidInput(
-                f"weight_{index} has shape {weight.shape}; it must be ({sizes[-1]}, {bias.size})."
-            )
-        sizes.append(bias.size)
+    size = policy.observation_size
+    embedded = [_check_layers(layers, size, f"{k}_") for k, layers in enumerate(policy.embeddings)]
+    outputs = _check_layers(policy.layers, sum(embedded) if embedded else size)
     act = policy.action_low.size
-    if policy.action_low.shape != policy.action_high.shape or sizes[-1] not in (act, 2 * act):
+    if policy.action_low.shape != policy.action_high.shape or outputs not in (act, 2 * act):
         raise InvalidInput(
-            f"the last layer gives {sizes[-1]} numbers; the action bounds must have as many, or half where the spread "
+            f"the last layer gives {outputs} numbers; the action bounds must have as many, or half where the spread "
             "is among them."
         )
     if np.any(policy.action_low >= policy.action_high):
@@ -262,7 +283,18 @@ def _check(policy: Policy) -> None:
         raise InvalidInput("observation_mean and observation_deviation go together; give both or none.")
     if mean is None or deviation is None:
         return
-    if mean.shape != (sizes[0],) or deviation.shape != (sizes[0],):
-        raise InvalidInput(f"observation_mean and observation_deviation must have {sizes[0]} entries each.")
+    if mean.shape != (size,) or deviation.shape != (size,):
+        raise InvalidInput(f"observation_mean and observation_deviation must have {size} entries each.")
     if np.any(deviation <= 0):
         raise InvalidInput("observation_deviation must be positive in every entry.")
+
+
+def _check_layers(layers: Layers, size: int, prefix: str = "") -> int:
+    """How many numbers these layers give for `size` of them; InvalidInput where one does not follow the one before."""
+    for index, (weight, bias) in enumerate(layers):
+        if weight.shape != (size, bias.size):
+            raise InvalidInput(
+                f"weight_{prefix}{index} has shape {weight.shape}; it must be ({size}, {bias.size})."
+            )
+        size = bias.size
+    return size

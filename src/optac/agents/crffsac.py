@@ -30,11 +30,10 @@ from optac.agents.parts.features import (
     fourier_layer,
     next_state_loss,
     q_values,
-    several,
     side_by_side,
     transition_model,
 )
-from optac.agents.parts.networks import MLP, adam_step, ensemble, mlp, towards
+from optac.agents.parts.networks import MLP, adam_step, ensemble, mlp, several, towards
 from optac.agents.parts.soft_actor_critic import (
     Batch,
     Inputs,

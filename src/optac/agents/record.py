@@ -55,6 +55,9 @@ class AgentRecord:
     """how many batches an update is given, along the first axis of its `batches`"""
     between_blocks: Callable[[Any, Any, Block], Any] | None = None
     """the state before the updates of a block, made on the host from (settings, state, block)"""
+    priorities: Callable[[Any, Any], Array | None] = lambda settings, state: None
+    """how often each row of an update's last batch is to be drawn from then on, in proportion to others, from
+    (settings, state) after it, compiled too; None: all rows alike"""
     trained: Callable[[Any], Mapping[str, PyTree[Array]]] = soft_parts
     """what gradients move, networks with their optimisers, by the name that a message gives them"""
     policy: Callable[[Any, Any, Any], Mapping[str, Any]] = soft_policy
@@ -67,7 +70,7 @@ class AgentRecord:
             raise InvalidInput(
                 f"the agent {self.name!r} has settings={self.settings!r}; give a subclass of AgentSettings"
             )
-        for part in ("init", "update", "batches", "trained", "policy"):
+        for part in ("init", "update", "batches", "priorities", "trained", "policy"):
             if not callable(getattr(self, part)):
                 raise InvalidInput(
                     f"the agent {self.name!r} has {part}={getattr(self, part)!r}; give a function"

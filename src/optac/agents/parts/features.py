@@ -4,8 +4,6 @@ Paper, section 7: φ is the last hidden layer of an MLP on (s, a), trained with 
 ‖M φ(s, a) − s'‖², the maximum-likelihood estimate of a Gaussian transition model.
 """
 
-from collections.abc import Callable
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -45,11 +43,6 @@ def transition_model(
     key_phi, key_projection = jax.random.split(key)
     phi = mlp([obs + act, width, feature], activate_last=True, normalised=2 * normalised, key=key_phi)
     return TransitionModel(phi, mlp([feature, obs], key=key_projection).layers[0])
-
-
-def several(count: int, fresh: Callable[..., TransitionModel]) -> Callable[..., TransitionModel]:
-    """`fresh`, but for `count` of them along a leading axis."""
-    return lambda *, key: eqx.filter_vmap(lambda key: fresh(key=key))(jax.random.split(key, count))
 
 
 def fourier_layer(feature: int, frequencies: int, bandwidth: float, *, key: PRNGKeyArray) -> FourierLayer:

@@ -1,11 +1,12 @@
 """Multi-layer perceptrons as pytrees, the slow copy of one, the smooth activation they use, and a step of Adam."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
@@ -84,6 +85,11 @@ def ensemble(count: int, sizes: Sequence[int], *, normalised: int = 0, key: PRNG
     return made
 
 
+def several(count: int, fresh: Callable[..., Tree]) -> Callable[..., Tree]:
+    """`fresh`, but for `count` of them along a leading axis."""
+    return lambda *, key: eqx.filter_vmap(lambda key: fresh(key=key))(jax.random.split(key, count))
+
+
 def each(networks: MLP, x: Float[Array, "*each batch inputs"]) -> Float[Array, "critic batch outputs"]:
     """The output of every member of an ensemble: on the same rows, or, where `x` has a leading axis, on its own."""
     values: Float[Array, "critic batch outputs"] = eqx.filter_vmap(
@@ -96,6 +102,12 @@ def towards(slow: Tree, fast: Tree, rate: float | Float[Array, ""]) -> Tree:
     """(1 − rate)·slow + rate·fast, leaf by leaf: the exponential moving average of parameters."""
     moved: Tree = jax.tree.map(lambda s, f: s + rate * (f - s), slow, fast)
     return moved
+
+
+def arrays_of(layers: Sequence[Linear]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Layers as a numpy policy takes them: weight and bias of each."""
+    arrays = jax.device_get([(layer.weight, layer.bias) for layer in layers])
+    return tuple((np.array(w), np.array(b)) for w, b in arrays)
 
 
 class Adam(NamedTuple):

@@ -23,11 +23,16 @@ class Rows(NamedTuple):
 
 @dataclass
 class Replay:
-    """The last `capacity` of `added` transitions; row i of the run is in slot i mod capacity."""
+    """The last `capacity` of `added` transitions; row i of the run is in slot i mod capacity.
+
+    Rows are drawn alike until some are given a priority. From then on a row is drawn in proportion to its own, and one
+    that has none yet, 0, like the row with the largest.
+    """
 
     capacity: int
     rows: Rows
     added: int = 0
+    priorities: Float[np.ndarray, " capacity"] | None = None
 
     @classmethod
     def empty(cls, capacity: int, obs: int, act: int) -> "Replay":
@@ -54,6 +59,8 @@ class Replay:
         rows.reward[slot] = reward
         rows.next_obs[slot] = next_obs
         rows.terminated[slot] = terminated
+        if self.priorities is not None:
+            self.priorities[slot] = 0.0
         self.added += 1
 
     def at(self, slots: Int[np.ndarray, "*batch"]) -> Rows:
@@ -61,8 +68,20 @@ class Replay:
         return Rows(*[column[slots] for column in self.rows])
 
     def draw(self, shape: tuple[int, ...], *, generator: np.random.Generator) -> Int[np.ndarray, "*batch"]:
-        """Slots drawn uniformly with replacement."""
-        return generator.integers(0, len(self), shape)
+        """Slots drawn with replacement: uniformly, or by their priorities."""
+        if self.priorities is None:
+            return generator.integers(0, len(self), shape)
+        held = self.priorities[: len(self)]
+        ends = np.cumsum(np.where(held > 0, held, held.max() or 1.0), dtype=np.float64)
+        return np.searchsorted(ends[:-1], generator.random(shape) * ends[-1], side="right")
+
+    def prioritise(self, slots: Int[np.ndarray, "*batch"], priority: Float[np.ndarray, "*batch"]) -> None:
+        """Let the rows in these slots be drawn in proportion to `priority`; of a slot that comes twice, the last."""
+        if not np.all((priority >= 0) & np.isfinite(priority)):
+            raise ValueError("a priority is negative or not finite")
+        if self.priorities is None:
+            self.priorities = np.zeros(self.capacity, np.float32)
+        self.priorities[slots] = priority
 
     def ahead(
         self, slots: Int[np.ndarray, "*batch"], steps: int, discount: float

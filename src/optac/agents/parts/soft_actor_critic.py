@@ -6,6 +6,7 @@ takes it, and nothing here knows what the networks see: an agent says it by its 
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -16,7 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from optac.agents.parts import squashed_gaussian
-from optac.agents.parts.networks import MLP, adam_step, towards
+from optac.agents.parts.networks import MLP, adam_step, arrays_of, towards
 from optac.agents.parts.statistics import Statistics, value_bound
 from optac.agents.parts.transitions import Transitions
 from optac.agents.settings import AgentSettings
@@ -29,20 +30,27 @@ Batch = Float[Array, "batch _"]
 Inputs = Float[Array, "*each batch _"]
 """what the critics see: the same rows for all, or along a leading axis each its own"""
 Values = Float[Array, "critic batch"]
+Loss = Callable[[Values, Column, Scalar | None], Scalar]
+"""of the critics' values, y and the unit of both that errors are counted in, None where that is the reward's"""
 
 
 class Views(NamedTuple):
-    """Inputs of the networks: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c."""
+    """Inputs of the networks: the critics x = critic(s, a), of which head(critics, x) makes Q_c for each critic c.
+
+    `target` is what the target critics see of (s', a') where it is not that.
+    """
 
     critic: Callable[[Batch, Batch], Inputs]
     head: Callable[[MLP, Inputs], Values]
     actor: Callable[[Batch], Batch] = lambda obs: obs
+    target: Callable[[Batch, Batch], Inputs] | None = None
 
 
 class SoftState(eqx.Module):
     """All that the next update of actor, critics and temperature needs.
 
     The critics' outputs are values in units of `value_scale`, 0 before the first update; None: in the reward's.
+    `errors` is max_c |Q_c(s, a) − y| of each row of the last batch, in the same unit; None: not kept.
     """
 
     actor: MLP
@@ -55,6 +63,7 @@ class SoftState(eqx.Module):
     updates: Int[Array, ""]
     key: PRNGKeyArray
     value_scale: Float[Array, ""] | None
+    errors: Column | None
 
 
 class SoftInfo(NamedTuple):
@@ -70,8 +79,10 @@ class SoftInfo(NamedTuple):
 State = TypeVar("State", bound=SoftState)
 
 
-def soft_state(settings: AgentSettings, actor: MLP, critic: MLP, *, key: PRNGKeyArray) -> SoftState:
-    """Fresh optimisers, targets and temperature for these networks."""
+def soft_state(
+    settings: AgentSettings, actor: MLP, critic: MLP, *, errors: bool = False, key: PRNGKeyArray
+) -> SoftState:
+    """Fresh optimisers, targets and temperature for these networks; `errors`: keep each update's."""
     adam = optax.adam(settings.learning_rate)
     log_temperature = jnp.log(jnp.float32(settings.initial_temperature))
     return SoftState(
@@ -85,6 +96,7 @@ def soft_state(settings: AgentSettings, actor: MLP, critic: MLP, *, key: PRNGKey
         updates=jnp.int32(0),
         key=key,
         value_scale=jnp.float32(0.0) if settings.value_scale else None,
+        errors=jnp.zeros(settings.batch_size) if errors else None,
     )
 
 
@@ -98,17 +110,21 @@ def soft_update(
     actor: bool = True,
     reward: Column | None = None,
     largest_addition: float | Scalar = 0.0,
+    loss: Loss | None = None,
 ) -> tuple[State, SoftInfo]:
     """One step of critics and target, and of actor and temperature where it is their turn.
 
-    `reward` is the one to learn from where it is not the batch's, and at most `largest_addition` above it.
+    `reward` is the one to learn from where it is not the batch's, and at most `largest_addition` above it; `loss` is
+    the critics' where it is not `critic_loss`.
     """
     key, key_next, key_actor = jax.random.split(state.key, 3)
     reward = batch.reward if reward is None else reward
     temperature = jnp.exp(state.log_temperature)
     state = in_units_of(state, jnp.asarray(statistics.return_std))
     bound = value_bound(settings, statistics, largest_addition)
-    state, loss_critic, q_mean = critic_step(settings, state, batch, views, reward, bound=bound, key=key_next)
+    state, loss_critic, q_mean = critic_step(
+        settings, state, batch, views, reward, bound=bound, loss=loss, key=key_next
+    )
     loss_actor = entropy = jnp.float32(0.0)
     if actor:
         state, loss_actor, entropy = actor_step(settings, state, batch, views, key=key_actor)
@@ -151,22 +167,24 @@ def critic_step(
     reward: Column,
     *,
     bound: Scalar | None = None,
+    loss: Loss | None = None,
     key: PRNGKeyArray,
 ) -> tuple[State, Scalar, Scalar]:
     """One step of the critics, and of their target where it is due; their loss and mean value."""
     later, discount = batch.later or (batch.next_obs, settings.discount * (1 - batch.terminated))
     next_action, next_log_probability = squashed_gaussian.sample(state.actor, views.actor(later), key=key)
-    values = values_of(state, views, state.target_critic, views.critic(later, next_action))
+    values = values_of(state, views, state.target_critic, (views.target or views.critic)(later, next_action))
     temperature = jnp.exp(state.log_temperature)
     target = soft_target(reward, discount, values, next_log_probability, temperature, bound=bound)
-    x = views.critic(batch.obs, batch.action)
+    x, unit = views.critic(batch.obs, batch.action), state.value_scale
+    of_values = partial(critic_loss, huber=settings.huber_loss) if loss is None else loss
 
-    def of_critic(critic: MLP) -> tuple[Scalar, Scalar]:
+    def of_critic(critic: MLP) -> tuple[Scalar, tuple[Scalar, Column]]:
         values = values_of(state, views, critic, x)
-        loss = critic_loss(values, target, state.value_scale, huber=settings.huber_loss)
-        return loss, jnp.mean(values)
+        errors = jnp.max(jnp.abs(values - target), axis=0) / (1.0 if unit is None else unit)
+        return of_values(values, target, unit), (jnp.mean(values), errors)
 
-    (loss, q_mean), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
+    (found, (q_mean, errors)), gradient = jax.value_and_grad(of_critic, has_aux=True)(state.critic)
     critic = adam_step(gradient, state.critic, state.critic_optimiser, learning_rate=settings.learning_rate)
     updates = state.updates + 1
     moved = jnp.where(updates % settings.target_every == 0, settings.target_rate, 0.0)
@@ -176,8 +194,9 @@ def critic_step(
         target_critic=towards(state.target_critic, critic.parameters, moved),
         critic_optimiser=critic.state,
         updates=updates,
+        errors=None if state.errors is None else errors,
     )
-    return next_state, loss, q_mean
+    return next_state, found, q_mean
 
 
 def actor_step(
@@ -221,12 +240,11 @@ def soft_parts(state: SoftState) -> dict[str, PyTree[Array]]:
 
 def soft_policy(settings: AgentSettings, state: SoftState, statistics: Statistics) -> Mapping[str, Any]:
     """The actor as a numpy policy's layers, and the moments that its observations are standardised by."""
-    arrays = jax.device_get([(layer.weight, layer.bias) for layer in state.actor.layers])
-    layers = tuple((np.array(w), np.array(b)) for w, b in arrays)
     moments = {
         "observation_mean": np.asarray(statistics.next_obs_mean),
         "observation_deviation": np.asarray(statistics.next_obs_std),
     }
+    layers = arrays_of(state.actor.layers)
     return {"layers": layers, "activation": "elu", **(moments if settings.normalise else {})}
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.statistics import Statistics
@@ -40,8 +40,12 @@ class Transitions(NamedTuple):
         *,
         generator: np.random.Generator,
     ) -> "Transitions":
-        """Rows drawn uniformly, with what followed them where values take over only n steps later."""
-        slots = replay.draw(shape, generator=generator)
+        """Rows drawn from replay, as `at` gives them."""
+        return cls.at(replay, replay.draw(shape, generator=generator), settings)
+
+    @classmethod
+    def at(cls, replay: Replay, slots: Int[np.ndarray, "*batch"], settings: AgentSettings) -> "Transitions":
+        """The rows in these slots, with what followed them where values take over only n steps later."""
         obs, action, reward, next_obs, terminated = map(jnp.asarray, replay.at(slots))
         rows = cls(obs, action, reward, next_obs, terminated)
         if settings.n_step == 1:

@@ -1,13 +1,13 @@
 """An agent with its settings filled in, and the compiled call that makes several updates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions, as_seen
@@ -19,6 +19,13 @@ State = Any
 """The pytree that an agent's `init` makes."""
 
 
+class Told(NamedTuple):
+    """What the rounds of a call tell: each round's info, and new priorities of each update's rows, or None."""
+
+    info: Any
+    priorities: Float[Array, "rounds updates batch"] | None
+
+
 @dataclass(frozen=True)
 class CompiledAgent:
     """An agent's formulas with its settings filled in and compiled."""
@@ -26,7 +33,7 @@ class CompiledAgent:
     record: AgentRecord
     settings: AgentSettings
     init: Callable[..., State]
-    updates: Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]
+    updates: Callable[[State, Transitions, Statistics, int], tuple[State, Told, dict[str, Bool[Array, ""]]]]
 
 
 def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
@@ -38,15 +45,13 @@ def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
 @cache
 def _formulas(record: AgentRecord, settings: AgentSettings) -> tuple[Callable[..., Any], Callable[..., Any]]:
     init = jax.jit(partial(record.init, settings), static_argnums=(0, 1))
-    return init, _several(settings, partial(record.update, settings), record.trained)
+    return init, _several(settings, record)
 
 
 def _several(
-    settings: AgentSettings,
-    update: Callable[..., tuple[State, Any]],
-    trained: Callable[[State], Mapping[str, PyTree[Array]]],
-) -> Callable[[State, Transitions, Statistics, int], tuple[State, Any, dict[str, Bool[Array, ""]]]]:
-    """The first `count` rounds of updates in one call: the new state, each round's info, what is finite.
+    settings: AgentSettings, record: AgentRecord
+) -> Callable[[State, Transitions, Statistics, int], tuple[State, Told, dict[str, Bool[Array, ""]]]]:
+    """The first `count` rounds of updates in one call: the new state, what each round tells, what is finite.
 
     A round is `actor_every` updates, with the actor's turn at its end; it is written out, since a branch in the loop
     costs more than what it leaves out. Its info is the last update's. The number is an argument, not a shape, so that
@@ -54,27 +59,30 @@ def _several(
     """
     turns = [i == settings.actor_every - 1 for i in range(settings.actor_every)]
 
-    def round_(state: State, batches: Transitions, statistics: Statistics) -> tuple[State, Any]:
+    def round_(state: State, batches: Transitions, statistics: Statistics) -> tuple[State, Told]:
+        priorities: list[Array | None] = []
         for i, turn in enumerate(turns):
             batch = jax.tree.map(lambda x, i=i: x[i], batches)
-            state, info = update(state, batch, statistics, actor=turn)
-        return state, info
+            state, info = record.update(settings, state, batch, statistics, actor=turn)
+            priorities.append(record.priorities(settings, state))
+        given = [one for one in priorities if one is not None]
+        return state, Told(info, jnp.stack(given) if given else None)
 
     def updates(
         state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
-    ) -> tuple[State, Any, dict[str, Bool[Array, ""]]]:
+    ) -> tuple[State, Told, dict[str, Bool[Array, ""]]]:
         batches, statistics = as_seen(settings, batches, statistics)
         first = jax.tree.map(lambda x: x[0], batches)
         _, shapes = jax.eval_shape(round_, state, first, statistics)
         rooms = jax.tree.map(lambda s: jnp.zeros((len(batches.reward), *s.shape), s.dtype), shapes)
 
-        def body(i: Int[Array, ""], carry: tuple[State, Any]) -> tuple[State, Any]:
-            state, infos = carry
-            state, info = round_(state, jax.tree.map(lambda x: x[i], batches), statistics)
-            return state, jax.tree.map(lambda room, value: room.at[i].set(value), infos, info)
+        def body(i: Int[Array, ""], carry: tuple[State, Told]) -> tuple[State, Told]:
+            state, told = carry
+            state, now = round_(state, jax.tree.map(lambda x: x[i], batches), statistics)
+            return state, jax.tree.map(lambda room, value: room.at[i].set(value), told, now)
 
-        state, infos = jax.lax.fori_loop(0, count, body, (state, rooms))
-        return state, infos, {name: _finite(part) for name, part in trained(state).items()}
+        state, told = jax.lax.fori_loop(0, count, body, (state, rooms))
+        return state, told, {name: _finite(part) for name, part in record.trained(state).items()}
 
     return jax.jit(updates)
 

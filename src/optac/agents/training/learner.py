@@ -160,14 +160,25 @@ class Learner:
 
     def _update(self, count: int) -> None:
         shape, settings = _batches(self.chosen), self.chosen.settings
-        batches = Transitions.drawn(self.replay, shape, settings, generator=self.generator)
-        state, infos, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
-        values = {name: np.asarray(column)[:count] for name, column in infos._asdict().items()}
+        slots = self.replay.draw(shape, generator=self.generator)
+        batches = Transitions.at(self.replay, slots, settings)
+        state, told, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
+        values = {name: np.asarray(column)[:count] for name, column in told.info._asdict().items()}
         self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count)
         self.state = state
+        if told.priorities is not None:
+            self._prioritise(slots[:count, :, -1], np.asarray(told.priorities)[:count])
         self.info_count += count
         for name, column in values.items():
             self.info_sums[name] = self.info_sums.get(name, 0.0) + float(column.sum(dtype=np.float64))
+
+    def _prioritise(self, slots: np.ndarray, priorities: np.ndarray) -> None:
+        try:
+            self.replay.prioritise(slots, priorities)
+        except ValueError as error:
+            raise RunFailed(
+                f"{error} at step {self.step}: mend `priorities` of the agent {self.chosen.record.name!r}"
+            ) from error
 
     def _refuse_unsound(
         self, values: dict[str, Float[np.ndarray, " updates"]], finite: dict[str, bool], count: int

@@ -36,6 +36,8 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
     arrays = {f"agent/{name}": array for name, array in state_arrays(learner.state).items()}
     arrays["observation"] = learner.observation
     arrays |= _moment_arrays(learner, (*_MOMENTS, _RETURNS))
+    if learner.replay.priorities is not None:
+        arrays["priorities"] = learner.replay.priorities[: len(learner.replay)]
     returns = learner.returns
     meta = {
         "agent": learner.chosen.record.name,

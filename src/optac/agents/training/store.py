@@ -119,6 +119,8 @@ def learner_of(
             )
             replay.added += len(rows["reward"]) if found.damaged else 0
         arrays = found.arrays()
+        if "priorities" in arrays and replay.added and not found.damaged:  # else none is left
+            replay.prioritise(np.arange(len(replay)), arrays["priorities"])
         learner = snapshot.restore(chosen, env, arrays, found.meta, replay)
         reasons = [*known, *_differences(found.meta, env)]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
