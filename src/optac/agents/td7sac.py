@@ -60,7 +60,7 @@ class State(soft.SoftState):
 class Info(NamedTuple):
     """Numbers of an update for a row of metrics."""
 
-    embedding_loss: Float[Array, "*updates"]
+    feature_loss: Float[Array, "*updates"]
     critic_loss: Float[Array, "*updates"]
     actor_loss: Float[Array, "*updates"]
     ent_coef: Float[Array, "*updates"]
