@@ -7,7 +7,7 @@ A policy is a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s)
 perceptron gives, on (s − μ) / σ where the file holds μ and σ. Where it holds embeddings, perceptrons too, the first
 sees their outputs side by side instead, each divided by its mean absolute value. The other half is the spread of the
 random policy around it, which `sample` plays; a file may leave it out. The file holds numbers and one word, never
-Python objects, and is checked in full before it is used. An agent acts by this very code, so its export does as it does.
+Python objects, and is checked in full before it is used. An agent acts by this code, so its export acts as it does.
 """
 
 import itertools

@@ -15,7 +15,8 @@ TRAINING: Mapping[str, str] = {
     "train/ent_coef": "the temperature α",
     "train/entropy": "mean of −log π(a given s), actions in [−1, 1]",
     "train/q_mean": "mean of the critics' values on the batch",
-    "train/feature_loss": "cRFFSAC: mean of ‖M φ(s, a) − s'‖² / dim(s') on standardised s'; td7sac: of ‖z_sa − z_s'‖² / dim(z)",
+    "train/feature_loss": "cRFFSAC: mean of ‖M φ(s, a) − s'‖² / dim(s') on standardised s'; "
+    "td7sac: of ‖z_sa − z_s'‖² / dim(z)",
     "train/bonus_mean": "cRFFSAC: mean of min(α‖φ‖_Λ⁻¹, 1) on the batch, before it is scaled to the reward; else 0",
     "train/value_error": "mean of Q(s, a) less what followed: up to 200 rewards, and Q then; 256 recent transitions",
     "train/clipped": "share of numbers in their observations that standardising cut off",
