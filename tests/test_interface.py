@@ -112,7 +112,7 @@ def test_fourier_features_have_their_shapes() -> None:
 
 
 def test_agents_and_tasks_have_their_names_settings_and_methods() -> None:
-    assert list(registry.ours("agent")) == ["sac", "crffsac", "crffsac-bonus"]
+    assert list(registry.ours("agent")) == ["sac", "crffsac", "crffsac-bonus", "td7sac"]
     for name in registry.ours("agent"):
         settings = record_of(name).settings
         known = {field.name for field in fields(settings)}

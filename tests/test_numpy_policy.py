@@ -54,6 +54,50 @@ def test_normaliser_is_applied_to_the_observation(file):
     assert np.array_equal(normalised, numpy_policy.load(file)([2.0, 1.0]))
 
 
+EMBEDDED = {
+    "embeddings": [
+        [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])],
+        [([[1.0], [-1.0]], [0.0]), ([[1.0, 0.0]], [0.0, 3.0])],
+    ],
+    "layers": [([[1.0], [2.0], [0.5], [0.25]], [0.0])],
+}
+
+
+def test_embeddings_are_scaled_and_stand_side_by_side(file):
+    """(3, −1) is (1.5, −0.5) in the first; 4, then (4, 3) and (8/7, 6/7) in the second."""
+    numpy_policy.save(file, **small(**EMBEDDED))
+    policy = numpy_policy.load(file)
+    before = 1.5 - 2 * 0.5 + 0.5 * 8 / 7 + 0.25 * 6 / 7
+    assert policy([3.0, -1.0]) == pytest.approx([-2 + 6 * (1 + math.tanh(before)) / 2], abs=1e-5)
+    assert policy([0.0, 0.0]) == pytest.approx([-2 + 6 * (1 + math.tanh(0.25 * 2)) / 2], abs=1e-5)
+    assert policy.observation_size == 2 and policy(np.zeros((5, 2))).shape == (5, 1)
+    with pytest.raises(InvalidInput, match=r"takes \(2,\)"):
+        policy(np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda arrays: arrays.pop("weight_0_0"), "a policy holds"),
+        (lambda arrays: arrays.pop("bias_1_1"), "a policy holds"),
+        (lambda arrays: arrays.update(weight_2_1=arrays["weight_1_1"]), "a policy holds"),
+        (lambda arrays: arrays.update(weight_x_0=arrays["weight_1_1"]), "a policy holds"),
+        (lambda arrays: arrays.update(weight_0_0_0=arrays["weight_1_1"]), "a policy holds"),
+        (lambda arrays: arrays.update(weight_1_1=arrays["weight_0_0"]), r"weight_1_1 has shape \(2, 2\)"),
+        (lambda arrays: arrays.update(weight_1_0=np.ones((3, 1), np.float32)), r"must be \(2, 1\)"),
+        (lambda arrays: arrays.update(weight_0=np.ones((3, 1), np.float32)), r"must be \(4, 1\)"),
+        (lambda arrays: arrays.update(bias_0_0=np.full(2, np.nan, np.float32)), "finite"),
+    ],
+)
+def test_a_file_with_other_embeddings_is_refused(file, change, says):
+    numpy_policy.save(file, **small(**EMBEDDED))
+    arrays = arrays_of(file)
+    change(arrays)
+    np.savez(file, allow_pickle=False, **arrays)
+    with pytest.raises(InvalidInput, match=says):
+        numpy_policy.load(file)
+
+
 def test_a_batch_gives_each_rows_action(file):
     numpy_policy.save(file, **small())
     policy = numpy_policy.load(file)

@@ -149,10 +149,7 @@ OURS: Mapping[Kind, Mapping[str, tuple[str, str]]] = {
             "optac.agents.crffsac:WITH_BONUS",
             "the same with the elliptical bonus in the critic's target",
         ),
-        "td7sac": (
-            "optac.agents.td7sac",
-            "soft actor-critic on TD7's embeddings and prioritised replay",
-        ),
+        "td7sac": ("optac.agents.td7sac", "soft actor-critic on TD7's embeddings, replay by priority"),
     },
     "callback": {
         "tensorboard": (

@@ -17,7 +17,8 @@ from optac.testing import AGENT_CHECKS
 from optac.testing.agent import acts_within_bounds, keeps_its_size, resumes_to_the_bit, stays_finite
 
 Check = Callable[..., None]
-SMALL = {"sac": {}, "crffsac": {"feature_width": 8}}
+SMALL: dict[str, dict[str, Any]] = {"sac": {}, "crffsac": {"feature_width": 8}}
+SMALL["td7sac"] = {"embedding_width": 8, "target_every": 7}
 SMALL["crffsac-bonus"] = SMALL["crffsac"] | {"bonus_every": 20, "bonus_samples": 50}
 
 

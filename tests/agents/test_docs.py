@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import pytest
 
-from optac.agents import crffsac, sac
+from optac.agents import crffsac, sac, td7sac
 from optac.agents.agent import CRFFSAC, SAC
 from optac.agents.setting_types import AgentSettingTypes, FeatureSettingTypes
 from optac.errors import InvalidInput
@@ -46,7 +46,19 @@ def test_every_setting_is_documented_with_its_defaults() -> None:
     assert documented("sac.md").keys() == {name for name, _, _ in sac.Settings.described()} - {"preset"}
 
 
-@pytest.mark.parametrize("page", ["sac.md", "crffsac.md", "crffsac-bonus.md"])
+def test_the_page_of_td7sac_has_what_differs_from_the_shared_settings() -> None:
+    presets = [td7sac.Settings.choose({"preset": preset}) for preset in ("default", "plain", "paper")]
+    shared = {name: (default, text) for name, default, text in sac.Settings.described()}
+    expected = {
+        name: [*(written(getattr(chosen, name)) for chosen in presets), text]
+        for name, default, text in td7sac.Settings.described()
+        if shared.get(name, ("", ""))[0] != default
+        or any(name in own for own in (td7sac.PLAIN, td7sac.PAPER))
+    }
+    assert documented("td7sac.md") == expected
+
+
+@pytest.mark.parametrize("page", ["sac.md", "crffsac.md", "crffsac-bonus.md", "td7sac.md"])
 def test_every_page_has_the_same_headings(page: str) -> None:
     assert re.findall(r"^## (.+)$", (PAGES / page).read_text(), re.M) == HEADINGS
 

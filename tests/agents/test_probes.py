@@ -8,7 +8,7 @@ import probe_environments  # noqa: F401  registers the probes
 import pytest
 
 import optac
-from optac.agents import crffsac, sac
+from optac.agents import crffsac, sac, td7sac
 from optac.agents.agent import Agent
 from optac.agents.parts.features import features
 
@@ -22,12 +22,15 @@ QUICK = {
     "initial_temperature": 1e-3,
     "eval_every": 0,
 }
-AGENTS = ["sac", "crffsac", "crffsac-bonus"]
+AGENTS = ["sac", "crffsac", "crffsac-bonus", "td7sac"]
 
 
 def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
     if agent == "sac":
         return optac.SAC(env, seed=0, **(QUICK | more)).learn(steps)
+    if agent == "td7sac":
+        copies = {"embedding_width": 32, "target_rate": 1.0, "target_every": 20}
+        return Agent(env, agent=agent, seed=0, **(QUICK | copies | more)).learn(steps)
     features = {"feature_width": 32, "feature_learning_rate": 3e-3, "feature_copy_rate": 0.05}
     bonus = {"bonus": agent == "crffsac-bonus", "bonus_scale": 0.01, "bonus_every": 200, "bonus_samples": 500}
     return optac.CRFFSAC(env, seed=0, **(QUICK | features | bonus | more)).learn(steps)
@@ -40,6 +43,8 @@ def value(agent: Agent, obs: float, action: float) -> float:
     s, a = jnp.array([[obs]]), jnp.array([[action]])
     s = learner.statistics().standardised(s) if settings.normalise else s
     unit = 1.0 if state.value_scale is None else state.value_scale
+    if isinstance(state, td7sac.State):
+        return float(unit * sac.q_values(state.critic, state.encoders.fixed.for_critic(s, a)).min())
     if not isinstance(state, crffsac.State):
         return float(unit * sac.q_values(state.critic, sac.joined(s, a)).min())
     phi = features(state.slow_phi, s, a)

@@ -46,7 +46,7 @@ class Settings(AgentSettings):
     value_scale: bool = setting(False, "let critics learn values in units of the returns' running deviation")
     embedding_width: int = setting(64, "dimension of z_s and z_sa", least=1)
     prioritised: bool = setting(True, "draw rows by their errors, and count errors beyond 1 linearly")
-    priority_power: float = setting(0.4, "α in max(|error|, 1)^α, a row's priority", least=0.0, most=1.0)
+    priority_power: float = setting(0.4, "α in max(error, 1)^α, a row's priority", least=0.0, most=1.0)
 
 
 class State(soft.SoftState):
@@ -107,7 +107,7 @@ def policy(settings: Settings, state: State, statistics: Statistics) -> Mapping[
 
 AGENT = AgentRecord(
     name="td7sac",
-    summary="soft actor-critic on TD7's embeddings and prioritised replay",
+    summary="soft actor-critic on TD7's embeddings, replay by priority",
     settings=Settings,
     init=init,
     update=update,
