@@ -22,6 +22,8 @@ from optac.agents.parts.soft_actor_critic import Views, soft_update
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import AgentRecord
+from optac.agents.training import checkpoint, checkpoints
+from optac.agents.training.store import CheckpointStore, ResumeWarning, learner_of
 from optac.errors import RunFailed
 
 TINY = {
@@ -249,6 +251,23 @@ def test_without_its_replay_an_agent_goes_on_with_all_rows_alike(tmp_path: Path)
     loaded = optac.load(tmp_path / "saved")
     assert isinstance(loaded, optac.Agent) and loaded._learner.replay.priorities is None
     assert loaded.learn(20).steps == 80
+
+
+def test_after_a_loss_of_rows_those_left_are_drawn_alike(tmp_path: Path) -> None:
+    """Rows that are left have new numbers, and priorities are kept by the old ones."""
+    agent = optac.Agent("probe/Drifting-v0", agent="td7sac", **TINY)
+    store = CheckpointStore(tmp_path, {})
+    for _ in range(2):
+        store.save(agent.learn(25)._learner)
+    newest = checkpoints.checkpoint_path(tmp_path, 50)
+    found = checkpoint.load(newest, checkpoints.pieces_folder(tmp_path))
+    whole = learner_of(found, agent._learner.chosen, agent._learner.env)
+    np.testing.assert_array_equal(whole.replay.priorities, agent._learner.replay.priorities)
+    with pytest.warns(ResumeWarning, match="rows of replay are lost"):
+        left = learner_of(
+            dataclasses.replace(found, damaged=found.pieces[:1]), agent._learner.chosen, agent._learner.env
+        )
+    assert len(left.replay) == 25 and left.replay.priorities is None
 
 
 def test_agents_that_give_no_priorities_draw_uniformly() -> None:
