@@ -57,6 +57,7 @@ def write_confirmation(folder: Path, readme: Path) -> list[Path]:
     table = markdown_table(["task", "cRFFSAC", "SAC", "seeds ahead", "cRFFSAC falls", "SAC falls"], whole)
     pictures = "\n\n".join(f"![return against steps]({figure.name})" for figure in figures)
     seeds = markdown_table(["task", "seed", "cRFFSAC", "SAC"], each, left=2)
+    table, seeds = (text.replace("-", "−").replace("−−−", "---") for text in (table, seeds))
     page = write_parts(folder / "README.md", {"tasks": table, "seeds": f"{seeds}\n\n{pictures}"})
     return [page, write_parts(readme, {"confirmation": table})]
 

@@ -56,5 +56,5 @@ def test_fresh_seeds_are_compared_in_pairs_by_the_mean_over_the_curve(tmp_path: 
         page.write_text("".join(f"<!-- {name} --><!-- /{name} -->\n" for name in places))
     seeds, readme = (page.read_text() for page in write_confirmation(tmp_path, tmp_path / "main.md"))
     assert "| HalfCheetah | 450 (567) | 200 (300) | 2 of 2 | 1 of 8 | 0 of 8 |" in readme
-    assert "| HalfCheetah | 51 | 500 (-200) | 200 (400) |" in seeds
+    assert "| HalfCheetah | 51 | 500 (−200) | 200 (400) |" in seeds
     assert "52" not in seeds and (tmp_path / "Hopper-v0.png").exists()
