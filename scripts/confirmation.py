@@ -27,7 +27,7 @@ TASKS = ("optac/HalfCheetah-v0", "optac/Hopper-v0", "optac/InvertedPendulum-v0")
 
 def write_confirmation(folder: Path, readme: Path) -> list[Path]:
     """One line per task and seed with a figure per task in the folder's README.md; one line per task in the readme."""
-    runs = [_as_default(run) for run in gather([folder / "fourth-candidate"]).training]
+    runs = gather([folder / "fourth-candidate"]).training
     each, whole, figures = [], [], []
     for task in TASKS:
         pairs = _pairs([run for run in runs if run.environment == task])
@@ -60,11 +60,6 @@ def write_confirmation(folder: Path, readme: Path) -> list[Path]:
     table, seeds = (text.replace("-", "−").replace("−−−", "---") for text in (table, seeds))
     page = write_parts(folder / "README.md", {"tasks": table, "seeds": f"{seeds}\n\n{pictures}"})
     return [page, write_parts(readme, {"confirmation": table})]
-
-
-def _as_default(run: TrainingRun) -> TrainingRun:
-    """The run under its preset's present name."""
-    return replace(run, config={**run.config, "settings": {**run.config["settings"], "preset": "default"}})
 
 
 def _pairs(runs: Sequence[TrainingRun]) -> list[list[TrainingRun]]:

@@ -58,7 +58,10 @@ class Reader(HTMLParser):
 def written(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("report")
     return write_report(
-        [RESULTS / "agents", RESULTS / "lock-8-5"], folder / "mine.html", title="Mine", reference=REFERENCE
+        [RESULTS / "recipe-confirmation" / "fourth-candidate", RESULTS / "lock-8-5"],
+        folder / "mine.html",
+        title="Mine",
+        reference=REFERENCE,
     )
 
 
@@ -84,11 +87,9 @@ def test_the_embedded_rows_are_the_runs_own(written) -> None:
     text = base64.b64decode(packed[1]).decode()
     assert text == (written.beside / "training-rows.csv").read_text()
     lines = list(csv.DictReader(io.StringIO(text)))
-    chosen = [line for line in lines if line["run"] == "sac-HalfCheetah-s0"]
-    rows = [
-        json.loads(line)
-        for line in (RESULTS / "agents/sac-HalfCheetah-s0/metrics.jsonl").read_text().splitlines()
-    ]
+    run = next((RESULTS / "recipe-confirmation" / "fourth-candidate").glob("sac-*HalfCheetah*-s50"))
+    chosen = [line for line in lines if line["run"] == run.name]
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert [float(line["time/fps"]) for line in chosen] == [row["time/fps"] for row in rows]
 
 
@@ -177,8 +178,10 @@ def test_no_two_figures_have_the_same_file(tmp_path: Path) -> None:
     ]
 
 
-def test_few_seeds_are_said_to_be_few(written) -> None:
-    text = written.page.read_text()
+def test_few_seeds_are_said_to_be_few(tmp_path: Path) -> None:
+    for seed, agent in ((0, "sac"), (0, "crffsac"), (1, "crffsac")):
+        write_run(tmp_path / f"{agent}-{seed}", agent, seed, [1.0, 2.0, 3.0], environment="optac/Hopper-v0")
+    text = write_report([tmp_path], tmp_path / "r.html", title="Few", reference=REFERENCE).page.read_text()
     assert "<td>fewer than 3 seeds</td>" in text and "1 seed: too few to tell" in text
     assert "learning starts at 5,000" in text and 'class="mark"' in text
 
