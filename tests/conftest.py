@@ -1,10 +1,13 @@
 """Hypothesis draws the same examples every time, JAX compiles little and once, and no test's folder outlives it.
 
-Compiling: no optimisation passes, and a cache on disk, one for each test process.
+Compiling: no optimisation passes, and a cache on disk, one for each test process. What is compiled takes about a
+thousand memory mappings an agent, of which Linux gives a process 65,530; beyond that XLA crashes.
 """
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import settings
 
 from optac import registry
 
+MOST_MAPPINGS = 15_000
 CACHE = Path(__file__).parents[1] / ".pytest_cache" / "jax" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
 
 os.environ.setdefault("NPROC", "1")
@@ -28,3 +32,23 @@ def folders_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test adds by `--path` is gone after it: it would be written into the next test's configurations."""
     monkeypatch.setattr(registry, "_paths", [])
     monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def mappings_given_back() -> Iterator[None]:
+    """After a file of tests, what was compiled in it is let go where it takes much."""
+    yield
+    if "optac.agents.training.compiled" in sys.modules and _mappings() > MOST_MAPPINGS:
+        import jax
+
+        from optac.agents.training import compiled, diagnosis
+
+        compiled._formulas.cache_clear()
+        diagnosis._compiled.cache_clear()
+        jax.clear_caches()
+        gc.collect()
+
+
+def _mappings() -> int:
+    with open("/proc/self/maps", "rb") as maps:
+        return sum(1 for _ in maps)

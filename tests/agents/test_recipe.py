@@ -21,7 +21,6 @@ from optac.agents.parts.soft_actor_critic import critic_loss, in_units_of, soft_
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import record_of
-from tests.agents.test_probes import QUICK, value
 
 TINY = {
     "width": 8,
@@ -237,29 +236,6 @@ def test_where_the_bonus_is_larger_than_all_returns_values_are_counted_in_its_si
     statistics = STATISTICS._replace(return_std=jnp.float32(spread))
     state, _ = crffsac.update(chosen, state, batches(), statistics)
     assert float(state.value_scale) == unit
-
-
-@pytest.mark.parametrize("agent", ["sac", "crffsac"])
-@pytest.mark.parametrize(
-    ("env", "steps", "known"),
-    [
-        pytest.param("TwoStep", 1_200, {1.0: 1.0, 0.0: 0.5}, marks=pytest.mark.slow),
-        ("Forever", 1_200, {0.0: 1.0}),
-    ],
-)
-def test_values_that_are_known_are_learnt(
-    agent: str, env: str, steps: int, known: dict[float, float]
-) -> None:
-    learnt = made(agent, f"probe/{env}-v0", **QUICK).learn(steps)
-    for obs, expected in known.items():
-        assert value(learnt, obs, 0.0) == pytest.approx(expected, abs=0.1), obs
-
-
-@pytest.mark.parametrize("agent", ["sac", "crffsac"])
-def test_the_best_action_is_found(agent: str) -> None:
-    learnt = made(agent, "probe/SignOfAction-v0", **QUICK).learn(2_000)
-    action, _ = learnt.predict(np.zeros(1, np.float32))
-    assert action[0] == pytest.approx(1.0, abs=0.3)
 
 
 def own_features(**more: Any) -> crffsac.Settings:
