@@ -1,6 +1,8 @@
 """What is compiled is kept and used again; nothing that is damaged is, and no result depends on it."""
 
+import gc
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +90,13 @@ def test_starts_from_an_empty_a_full_and_a_damaged_cache_learn_the_same(
     measured = start.measure(task="optac/Pendulum-v0", agents=["sac"], steps=30, rounds=1, settings=SMALL)
     assert measured["same_parameters"] == {"sac": True}
     assert len(folders[0]) >= 2 and folders[0] == folders[1] == folders[2]
+
+
+def test_programs_of_settings_long_gone_are_let_go() -> None:
+    """Linux gives a process 65,530 memory mappings; XLA crashes where there is no more."""
+    first = weakref.ref(compiled(sac.AGENT, sac.Settings(width=1)).updates)
+    assert first() is compiled(sac.AGENT, sac.Settings(width=1)).updates
+    for width in range(2, 60):
+        compiled(sac.AGENT, sac.Settings(width=width))
+    gc.collect()
+    assert first() is None

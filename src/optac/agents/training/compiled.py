@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +17,8 @@ from optac.agents.training.compilation_cache import use_compilation_cache
 
 State = Any
 """The pytree that an agent's `init` makes."""
+MOST_KEPT = 16
+"""agents of different settings whose programs a process keeps: each takes a thousand of the 65,530 memory mappings"""
 
 
 class Told(NamedTuple):
@@ -42,7 +44,7 @@ def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:
     return CompiledAgent(record, settings, *_formulas(record, settings.determining()))
 
 
-@cache
+@lru_cache(maxsize=MOST_KEPT)
 def _formulas(record: AgentRecord, settings: AgentSettings) -> tuple[Callable[..., Any], Callable[..., Any]]:
     init = jax.jit(partial(record.init, settings), static_argnums=(0, 1))
     return init, _several(settings, record)

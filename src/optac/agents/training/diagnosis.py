@@ -3,7 +3,7 @@
 It reads the learner and changes nothing of it: no random number is drawn, and the rows looked at are the newest.
 """
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from optac.agents.record import AgentRecord
 from optac.agents.settings import AgentSettings
+from optac.agents.training.compiled import MOST_KEPT
 from optac.agents.training.learner import Learner
 from optac.numpy_policy import OBSERVATION_BOUND
 
@@ -63,7 +64,7 @@ def _examined(
     return found
 
 
-@cache
+@lru_cache(maxsize=MOST_KEPT)
 def _compiled(record: AgentRecord, settings: AgentSettings) -> Any:
     assert record.examine is not None
     examine = record.examine
