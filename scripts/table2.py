@@ -13,8 +13,8 @@ def write_documents(results: Path, root: Path) -> list[Path]:
     """How many runs are in, the table, the falls, and on the page of the documentation what is missing."""
     lines = read_cells(results)
     cells = [cell for line in lines for cell in line]
-    done = sum(SEEDS - len(cell.missing) for cell in cells)
-    standing = f"{done} of {SEEDS * len(cells)} runs are in; a cell without one is missing, not zero."
+    done = sum(len(SEEDS) - len(cell.missing) for cell in cells)
+    standing = f"{done} of {len(SEEDS) * len(cells)} runs are in; a cell without one is missing, not zero."
     table, missing = markdown(lines), missing_markdown(lines)
     falls = stability_markdown([cell.group for cell in cells if cell.group])
     parts = {"standing": standing, "table": table, "stability": falls, "missing": missing}

@@ -4,9 +4,9 @@ An agent's own settings are a subclass in its file, with its presets: the names 
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
 silent. "plain" is the same algorithm with a shorter random start, one step of φ an update, a smaller batch, ten updates
 per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take minutes, and
-results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, faster targets
-bounded by what was achieved, and the actor at every second update; results/recipe-search holds
-how they were found, and results/recipe-confirmation what fresh seeds said.
+results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, and faster targets
+bounded by what was achieved; results/recipe-search holds how they were found, and results/recipe-confirmation what
+fresh seeds said.
 """
 
 import dataclasses
@@ -21,7 +21,6 @@ from optac.settings import LARGEST_COUNT, read_fields, setting
 
 PLAIN: Mapping[str, Any] = {
     "target_rate": 0.005,
-    "actor_every": 1,
     "normalise": False,
     "layer_norm": False,
     "value_scale": False,
@@ -65,7 +64,7 @@ class AgentSettings:
         1, "steps whose rewards a target has before the value takes over", least=1, most=1_000
     )
     actor_every: int = setting(
-        2, "updates of the critics for one of actor and temperature", least=1, most=1_000
+        1, "updates of the critics for one of actor and temperature", least=1, most=1_000
     )
     normalise: bool = setting(True, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(True, "standardise the hidden layers of the critics over their units")

@@ -39,9 +39,9 @@ class TableCell:
 
     @property
     def missing(self) -> list[int]:
-        """The seeds of 0 … 3 that have not been run to the end."""
+        """The seeds of the study that have not been run to the end."""
         there = self.group.scores if self.group else {}
-        return [seed for seed in range(SEEDS) if seed not in there]
+        return [seed for seed in SEEDS if seed not in there]
 
     @property
     def difference(self) -> Difference | None:

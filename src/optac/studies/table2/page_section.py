@@ -6,6 +6,7 @@ from optac.report.commands_section import Commands
 from optac.report.groups import short_name
 from optac.report.markup import Markup, element, joined, scrolling
 from optac.report.numbers import interval, mean_std, number, seeds
+from optac.studies.table2.cells import SEEDS
 from optac.studies.table2.comparison import TableCell
 from optac.studies.table2.paper import AGENTS
 
@@ -38,7 +39,7 @@ def _cell(cell: TableCell, line: Sequence[TableCell], commands: Commands) -> Mar
     printed = element("span", f"paper {cell.paper.text}", class_="printed")
     name = f"{AGENTS[cell.agent]} on {short_name(cell.environment)}"
     if cell.ours is None or cell.group is None:
-        anchor = commands.add(f"Missing: {name}, seeds 0 to 3", [cell.fill])
+        anchor = commands.add(f"Missing: {name}, seeds {SEEDS[0]} to {SEEDS[-1]}", [cell.fill])
         link = element("a", "the command that fills it", href=f"#{anchor}")
         missing = element("span", "missing", class_="pill none")
         return joined(missing, printed, element("span", link, class_="missing"))
