@@ -44,9 +44,11 @@ def update(
 ) -> tuple[SoftState, SoftInfo]:
     """Soft actor-critic's update on scaled rewards; `batches` has one batch along its first axis."""
     batch = jax.tree.map(lambda x: x[-1], batches)
-    views = Views(sac.joined, sac.q_values)
-    reward = settings.reward_scale * batch.reward
-    return soft_update(settings, state, batch, statistics, views, actor=actor, reward=reward)
+    views, scale = Views(sac.joined, sac.q_values), settings.reward_scale
+    scaled = statistics._replace(
+        return_std=scale * statistics.return_std, best_return=scale * statistics.best_return
+    )
+    return soft_update(settings, state, batch, scaled, views, actor=actor, reward=scale * batch.reward)
 
 
 AGENT = AgentRecord(

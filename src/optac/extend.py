@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from optac.agents.parts.networks import MLP as MLP
     from optac.agents.parts.networks import adam_step as adam_step
+    from optac.agents.parts.networks import arrays_of as arrays_of
     from optac.agents.parts.networks import each as each
     from optac.agents.parts.networks import ensemble as ensemble
     from optac.agents.parts.networks import mlp as mlp
+    from optac.agents.parts.networks import several as several
     from optac.agents.parts.networks import towards as towards
     from optac.agents.parts.soft_actor_critic import SoftInfo as SoftInfo
     from optac.agents.parts.soft_actor_critic import SoftState as SoftState
@@ -62,7 +64,16 @@ if TYPE_CHECKING:
     from optac.settings import setting as setting
 
 _HOMES = {
-    "optac.agents.parts.networks": ("MLP", "adam_step", "each", "ensemble", "mlp", "towards"),
+    "optac.agents.parts.networks": (
+        "MLP",
+        "adam_step",
+        "arrays_of",
+        "each",
+        "ensemble",
+        "mlp",
+        "several",
+        "towards",
+    ),
     "optac.agents.parts.soft_actor_critic": (
         "SoftInfo",
         "SoftState",

@@ -255,6 +255,7 @@ def test_the_presets_share_protocol_between_the_agents() -> None:
         ("huge reward", "gradient"),
         ("nan observation", "observation's entry 0 is nan at step 149"),
         ("infinite observation", "observation's entry 0 is inf at step 149"),
+        ("huge observation", "number 0 of the observation is .* at step 149"),
         ("shape", r"shape \(2,\)"),
         ("raise", "OSError at step 149: the simulator is gone"),
         ("hang", "longer than step_timeout=0.5 seconds"),
@@ -274,6 +275,15 @@ def test_what_goes_wrong_in_an_environment_is_named_with_its_step(fault: str, wo
     leaves = [np.asarray(layer.weight) for layer in (*state.actor.layers, *state.critic.layers)]
     assert all(np.isfinite(leaf).all() for leaf in leaves)
     assert agent.predict(np.zeros(1, np.float32))[0].shape == (1,)
+
+
+@pytest.mark.parametrize("at", [1, 6, 15])
+def test_a_huge_observation_is_named_in_the_first_block_too(at: int) -> None:
+    agent = made("sac", probe_environments.Faulty("huge observation", at=at), eval_every=0)
+    with pytest.raises(RunFailed, match=f"number 0 of the observation is 1e\\+12 at step {at - 1}, where"):
+        agent.learn(40)
+    kept = made("sac", probe_environments.Faulty("huge observation", at=at), eval_every=0, normalise=False)
+    kept.learn(18)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from optac.agents import sac
+from optac.agents import crffsac, sac
+from optac.agents.parts.programs import program
 from optac.agents.training import compilation_cache
 from optac.agents.training.compilation_cache import remove_unsound, seal, use_compilation_cache
 from optac.agents.training.compiled import compiled
@@ -100,3 +101,15 @@ def test_programs_of_settings_long_gone_are_let_go() -> None:
         compiled(sac.AGENT, sac.Settings(width=width))
     gc.collect()
     assert first() is None
+
+
+def test_so_are_programs_of_other_functions() -> None:
+    """cRFFSAC fits φ to the random start by a program of its own, and rows of metrics have one."""
+    for learnt in (crffsac.learn_features_alone, crffsac.examine):
+        assert not hasattr(learnt, "lower")  # compiled by itself, it would be kept for good
+        first = weakref.ref(program(learnt, crffsac.Settings(width=1)))
+        assert first() is program(learnt, crffsac.Settings(width=1))
+        for width in range(2, 60):
+            program(learnt, crffsac.Settings(width=width))
+        gc.collect()
+        assert first() is None

@@ -1,4 +1,4 @@
-"""What the defaults add to "plain": inputs and values of one scale, bounded targets, a delayed actor, features."""
+"""What the defaults add to "plain": inputs and values of one scale, bounded targets, features; and a delayed actor."""
 
 import dataclasses
 from pathlib import Path
@@ -177,7 +177,7 @@ def test_when_it_is_not_the_actors_turn_actor_and_temperature_rest(agent: str) -
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_updates_come_in_whole_rounds_and_one_is_made_up_for(agent: str) -> None:
-    learnt = made(agent, updates_per_dispatch=5)
+    learnt = made(agent, updates_per_dispatch=5, actor_every=2)
     counts = []
     for steps in (20, 5, 4, 1, 11):
         learnt.learn(steps)
@@ -190,8 +190,8 @@ def test_updates_come_in_whole_rounds_and_one_is_made_up_for(agent: str) -> None
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_run_stopped_between_two_updates_of_a_round_goes_on_to_the_bit(agent: str, tmp_path: Path) -> None:
-    whole = made(agent).learn(45).learn(56)
-    made(agent).learn(45).save(tmp_path / "a.ckpt")
+    whole = made(agent, actor_every=2).learn(45).learn(56)
+    made(agent, actor_every=2).learn(45).save(tmp_path / "a.ckpt")
     resumed = Agent.load(tmp_path / "a.ckpt")
     assert int(resumed._learner.state.updates) == 24  # of 25 steps past the random ones
     resumed.learn(56)

@@ -116,7 +116,7 @@ def test_an_agent_of_ours_trains_in_a_process_of_its_own_until_its_cpu_time_is_u
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CONTENDERS if CONTENDERS[name].is_installed()])
 def test_every_contender_that_is_installed_learns_within_its_cpu_time(name):
-    made = trained(name, "Pendulum-v1", 0, minutes=0.4, evaluations=2, episodes=2, settings={})
+    made = trained(name, "Pendulum-v1", 0, minutes=0.4, evaluations=2, episodes=2)
     assert made["cpu_seconds"] >= 24 and made["curve"][-1]["share"] == 2
     assert set(made["packages"]) == set(CONTENDERS[name].packages)
 
@@ -135,7 +135,7 @@ def test_a_training_that_fails_is_reported_with_its_last_words(monkeypatch):
     with pytest.raises(
         RunFailed, match=r"(?s)nobody on Hopper-v5, seed 2, ended.*No module named 'optac.nobody'"
     ):
-        trained("nobody", "Hopper-v5", 2, **SHORT, settings={})
+        trained("nobody", "Hopper-v5", 2, **SHORT)
 
 
 def test_no_training_finds_what_another_compiled(monkeypatch):
@@ -151,7 +151,7 @@ def made(monkeypatch) -> list[str]:
     """Trainings cost nothing, and are listed as they are made."""
     done: list[str] = []
 
-    def instead(contender, task, seed, settings, **how):
+    def instead(contender, task, seed, **how):
         done.append(f"{task} {contender} {seed}")
         return row(contender, seed, [1.0, float(len(done))], task=task)
 
@@ -190,6 +190,11 @@ def test_a_bench_that_was_stopped_goes_on_with_what_has_no_row(tmp_path: Path, m
     assert len(made) == len(set(made)) == 4
 
 
+def test_what_is_named_twice_is_trained_once(tmp_path: Path, made: list[str]) -> None:
+    measure(out=tmp_path, seeds=1, tasks=["Hopper-v5"] * 2, contenders=["sac", "sac"], **SHORT)
+    assert made == ["Hopper-v5 sac 0"]
+
+
 def test_trainings_of_another_length_have_another_folder(tmp_path: Path, made: list[str]) -> None:
     measure(out=tmp_path, seeds=1, **OURS)
     with pytest.raises(InvalidInput, match="differs in minutes"):
@@ -203,9 +208,11 @@ def test_trainings_of_another_length_have_another_folder(tmp_path: Path, made: l
         ({"seeds": 0}, "seeds"),
         ({"tasks": ["Hoper-v5"]}, "Hoper-v5"),
         ({"contenders": ["sb3"]}, "unknown contender"),
+        ({"contenders": ["absent"]}, "absent is there: pip install"),
     ],
 )
-def test_what_no_training_can_be_made_of_is_refused(tmp_path, made, wrong, said):
+def test_what_no_training_can_be_made_of_is_refused(tmp_path, made, wrong, said, monkeypatch):
+    monkeypatch.setitem(CONTENDERS, "absent", Contender("Absent", needs="no_such_library"))
     with pytest.raises(InvalidInput, match=said):
         measure(out=tmp_path, **{"seeds": 1, **OURS, **wrong})
     assert made == [] and not (tmp_path / "returns").exists()

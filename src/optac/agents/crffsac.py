@@ -34,6 +34,7 @@ from optac.agents.parts.features import (
     transition_model,
 )
 from optac.agents.parts.networks import MLP, adam_step, ensemble, mlp, several, towards
+from optac.agents.parts.programs import program
 from optac.agents.parts.soft_actor_critic import (
     Batch,
     Inputs,
@@ -91,7 +92,7 @@ class Settings(AgentSettings):
     raw_input: bool = setting(True, "let the critic on φ see (s, a) beside it")
     head_layers: int = setting(2, "hidden layers of the critic on φ", least=1)
     head: Literal["mlp", "fourier"] = setting(
-        "mlp", 'critic on φ: "mlp", two layers, or "fourier", linear on fixed cos(Wφ + b)'
+        "mlp", 'critic on φ: "mlp", or "fourier", linear on fixed cos(Wφ + b)'
     )
     fourier_bandwidth: float = setting(3.0, "standard deviation of Wφ per unit of φ's rms", least=0.0)
     bonus_scale: float = setting(1.0, "largest bonus, in the unit that bonus_unit names", least=0.0)
@@ -196,10 +197,12 @@ def views(settings: Settings, state: State, phi: MLP) -> Views:
 
 
 def examine(settings: Settings, state: State, obs: Batch, action: Batch) -> dict[str, Array]:
-    """The least of the critics' values of each row and its features, for rows of metrics."""
-    see = views(settings, state, state.slow_phi)
-    values = values_of(state, see, state.critic, see.critic(obs, action))
-    return {"value": jnp.min(values, axis=0), "features": side_by_side(features(state.slow_phi, obs, action))}
+    """Each row's features and the least of the critics' values, but for values with a bonus in them, for metrics."""
+    found = {"features": side_by_side(features(state.slow_phi, obs, action))}
+    if not settings.bonus:
+        see = views(settings, state, state.slow_phi)
+        found["value"] = jnp.min(values_of(state, see, state.critic, see.critic(obs, action)), axis=0)
+    return found
 
 
 def before_updates(settings: Settings, state: State, block: Block) -> State:
@@ -211,10 +214,9 @@ def before_updates(settings: Settings, state: State, block: Block) -> State:
     shape = (settings.updates_per_dispatch, 1, settings.batch_size)
     batches = Transitions.drawn(block.replay, shape, settings, generator=block.generator)
     count = jnp.int32(block.step - block.before)
-    return learn_features_alone(settings.determining(), state, batches, block.statistics, count)
+    return program(learn_features_alone, settings.determining())(state, batches, block.statistics, count)
 
 
-@partial(jax.jit, static_argnums=0)
 def learn_features_alone(
     settings: Settings, state: State, batches: Transitions, statistics: Statistics, count: Int[Array, ""]
 ) -> State:

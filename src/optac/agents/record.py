@@ -63,7 +63,7 @@ class AgentRecord:
     policy: Callable[[Any, Any, Any], Mapping[str, Any]] = soft_policy
     """what `numpy_policy.Policy` is made of but for the actions' bounds, from (settings, state, statistics)"""
     examine: Callable[[Any, Any, Any, Any], Mapping[str, Array]] | None = None
-    """for rows of metrics: each row's `value`, and its `features` if any, from (settings, state, obs, action)"""
+    """for rows of metrics: each row's `value` and `features`, if there are any, from (settings, state, obs, action)"""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.settings, type) and issubclass(self.settings, AgentSettings)):

@@ -41,6 +41,8 @@ class AgentSettingTypes(TypedDict, total=False):
     """count a critic's errors beyond five times the batch's median linearly"""
     return_bound: bool
     """value no next state above the best discounted return seen"""
+    pessimism: float
+    """share of the critics' disagreement that a target is below their minimum"""
     initial_temperature: float
     """α at the start"""
     target_entropy: float | None
@@ -89,7 +91,7 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     head_layers: int
     """hidden layers of the critic on φ"""
     head: Literal["mlp", "fourier"]
-    """critic on φ: 'mlp', two layers, or 'fourier', linear on fixed cos(Wφ + b)"""
+    """critic on φ: 'mlp', or 'fourier', linear on fixed cos(Wφ + b)"""
     fourier_bandwidth: float
     """standard deviation of Wφ per unit of φ's rms"""
     bonus_scale: float

@@ -4,9 +4,9 @@ An agent's own settings are a subclass in its file, with its presets: the names 
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
 silent. "plain" is the same algorithm with a shorter random start, one step of φ an update, a smaller batch, ten updates
 per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take minutes, and
-results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, and faster targets
-bounded by what was achieved; results/recipe-search holds how they were found, and results/recipe-confirmation what
-fresh seeds said.
+results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, and faster
+targets bounded by what was achieved; results/recipe-search holds how they were found, and
+results/recipe-confirmation what fresh seeds said.
 """
 
 import dataclasses
@@ -26,6 +26,7 @@ PLAIN: Mapping[str, Any] = {
     "value_scale": False,
     "huber_loss": False,
     "return_bound": False,
+    "pessimism": 0.0,
 }
 """soft actor-critic as published, but for how much of it is done at once"""
 
@@ -71,6 +72,9 @@ class AgentSettings:
     value_scale: bool = setting(True, "let critics learn values in units of the returns' running deviation")
     huber_loss: bool = setting(True, "count a critic's errors beyond five times the batch's median linearly")
     return_bound: bool = setting(True, "value no next state above the best discounted return seen")
+    pessimism: float = setting(
+        0.5, "share of the critics' disagreement that a target is below their minimum", least=0.0, most=100.0
+    )
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
     target_entropy: float | None = setting(None, "H; None means −dim(A)")
     uniform_probability: float = setting(

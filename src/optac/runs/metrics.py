@@ -10,17 +10,19 @@ TRAINING: Mapping[str, str] = {
     "eval/mean_reward": "undiscounted return of the deterministic policy, mean over `eval_episodes`, no bonus in it",
     "eval/std_reward": "its spread over those episodes (ddof 0)",
     "eval/mean_ep_length": "their mean length",
-    "train/critic_loss": "mean squared TD error, summed over the critics",
+    "train/critic_loss": "TD errors squared, the largest counted linearly with `huber_loss` and in td7sac, summed "
+    "over the critics, in units of the returns with `value_scale`",
     "train/actor_loss": "mean of α log π(a given s) − min Q(s, a)",
     "train/ent_coef": "the temperature α",
     "train/entropy": "mean of −log π(a given s), actions in [−1, 1]",
     "train/q_mean": "mean of the critics' values on the batch",
-    "train/feature_loss": "cRFFSAC: mean of ‖M φ(s, a) − s'‖² / dim(s') on standardised s'; "
-    "td7sac: of ‖z_sa − z_s'‖² / dim(z)",
+    "train/feature_loss": "cRFFSAC: mean of ‖M φ(s, a) − y‖² / dim(s), y the standardised s', or s' − s with "
+    "`predict_change`; td7sac: of ‖z_sa − z_s'‖² / dim(z)",
     "train/bonus_mean": "cRFFSAC: mean of min(α‖φ‖_Λ⁻¹, 1) on the batch, before it is scaled to the reward; else 0",
-    "train/value_error": "mean of Q(s, a) less what followed: up to 200 rewards, and Q then; 256 recent transitions",
+    "train/value_error": "mean of Q(s, a) less what followed: up to 200 rewards, and Q then; 256 recent transitions; "
+    "not with a bonus",
     "train/clipped": "share of numbers in their observations that standardising cut off",
-    "train/feature_norm": "cRFFSAC: mean of ‖φ(s, a)‖ over them",
+    "train/feature_size": "cRFFSAC: mean of ‖φ(s, a)‖ over them",
     "train/feature_rank": "cRFFSAC: (Σσ²)²/Σσ⁴ of their φ, the number of directions that it uses",
 }
 SOLVE: Mapping[str, str] = {

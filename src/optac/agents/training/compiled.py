@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from optac.agents.parts.programs import MOST_KEPT
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions, as_seen
 from optac.agents.record import AgentRecord
@@ -17,8 +18,6 @@ from optac.agents.training.compilation_cache import use_compilation_cache
 
 State = Any
 """The pytree that an agent's `init` makes."""
-MOST_KEPT = 16
-"""agents of different settings whose programs a process keeps: each takes a thousand of the 65,530 memory mappings"""
 
 
 class Told(NamedTuple):

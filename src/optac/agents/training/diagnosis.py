@@ -3,7 +3,6 @@
 It reads the learner and changes nothing of it: no random number is drawn, and the rows looked at are the newest.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import jax
@@ -11,9 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from optac.agents.record import AgentRecord
-from optac.agents.settings import AgentSettings
-from optac.agents.training.compiled import MOST_KEPT
+from optac.agents.parts.programs import program
 from optac.agents.training.learner import Learner
 from optac.numpy_policy import OBSERVATION_BOUND
 
@@ -22,23 +19,25 @@ ROWS, AHEAD = 256, 200
 
 
 def diagnosis(learner: Learner) -> dict[str, float]:
-    """Its part of a row: nothing before the first update, nor where the agent's record has no `examine`."""
+    """Its part of a row, as far as the record's `examine` tells; nothing before the first update."""
     settings, record = learner.chosen.settings, learner.chosen.record
     end = len(learner.replay) - AHEAD
-    if record.examine is None or learner.step < settings.learning_starts + settings.actor_every or end < ROWS:
+    if learner.step < settings.learning_starts + settings.actor_every or end < ROWS:
         return {}
     slots = (
         np.arange(learner.replay.added - AHEAD - ROWS, learner.replay.added - AHEAD) % learner.replay.capacity
     )
     rows = learner.replay.at(slots)
-    reward, later, discount = learner.replay.ahead(slots, AHEAD, settings.discount)
-    found = _examined(learner, rows.obs, rows.action)
-    value_later = _examined(learner, later, learner.policy.mode(later))["value"]
-    numbers = {"value_error": float(np.mean(found["value"] - reward - discount * value_later))}
+    found = {} if record.examine is None else _examined(learner, rows.obs, rows.action)
+    numbers = {}
+    if "value" in found:
+        reward, later, discount = learner.replay.ahead(slots, AHEAD, settings.discount)
+        value_later = _examined(learner, later, learner.policy.mode(later))["value"]
+        numbers["value_error"] = float(np.mean(found["value"] - reward - discount * value_later))
     if settings.normalise:
         numbers["clipped"] = float(np.mean(np.abs(_seen(learner, rows.obs)) >= OBSERVATION_BOUND))
     if "features" in found:
-        numbers["feature_norm"] = float(np.mean(np.linalg.norm(found["features"], axis=-1)))
+        numbers["feature_size"] = float(np.mean(np.linalg.norm(found["features"], axis=-1)))
         numbers["feature_rank"] = effective_rank(found["features"])
     return {f"train/{name}": number for name, number in numbers.items()}
 
@@ -59,13 +58,7 @@ def _seen(learner: Learner, obs: Float[np.ndarray, "rows obs"]) -> Float[np.ndar
 def _examined(
     learner: Learner, obs: Float[np.ndarray, "rows obs"], action: Float[np.ndarray, "rows act"]
 ) -> dict[str, Any]:
-    examine = _compiled(learner.chosen.record, learner.chosen.settings.determining())
+    assert learner.chosen.record.examine is not None
+    examine = program(learner.chosen.record.examine, learner.chosen.settings.determining())
     found: dict[str, Any] = jax.device_get(examine(learner.state, _seen(learner, obs), action))
     return found
-
-
-@lru_cache(maxsize=MOST_KEPT)
-def _compiled(record: AgentRecord, settings: AgentSettings) -> Any:
-    assert record.examine is not None
-    examine = record.examine
-    return jax.jit(lambda state, obs, action: examine(settings, state, obs, action))

@@ -28,7 +28,7 @@ from optac.settings import LARGEST, require_memory
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
 _OUTLIER = 1e6
-"""deviations from the mean so far beyond which an observation is a fault"""
+"""a number of an observation so far from its mean so far, and as many deviations from it, is a fault"""
 
 
 @dataclass
@@ -173,12 +173,12 @@ class Learner:
             self.info_sums[name] = self.info_sums.get(name, 0.0) + float(column.sum(dtype=np.float64))
 
     def _prioritise(self, slots: np.ndarray, priorities: np.ndarray) -> None:
-        try:
-            self.replay.prioritise(slots, priorities)
-        except ValueError as error:
+        if not np.all((priorities > 0) & np.isfinite(priorities)):
             raise RunFailed(
-                f"{error} at step {self.step}: mend `priorities` of the agent {self.chosen.record.name!r}"
-            ) from error
+                f"a priority is not above 0 and finite at step {self.step}: mend `priorities` of the agent "
+                f"{self.chosen.record.name!r}"
+            )
+        self.replay.prioritise(slots, priorities)
 
     def _refuse_unsound(
         self, values: dict[str, Float[np.ndarray, " updates"]], finite: dict[str, bool], count: int
@@ -199,14 +199,17 @@ class Learner:
 
     def _refuse_outliers(self, rows: Float[np.ndarray, "rows obs"]) -> None:
         """One observation of a size never heard of would set the scale, and hide all others from the networks."""
-        moments = self.next_obs_moments
-        if not self.chosen.settings.normalise or moments.count == 0:
+        if not self.chosen.settings.normalise:
             return
-        beyond = np.abs(rows - moments.mean) > _OUTLIER * np.maximum(moments.std(), 1.0)
+        mean, deviation = self.next_obs_moments.mean, self.next_obs_moments.std()
+        if self.next_obs_moments.count == 0:
+            mean = np.median(rows, axis=0)
+            deviation = np.median(np.abs(rows - mean), axis=0)
+        beyond = np.abs(rows - mean) > _OUTLIER * np.maximum(deviation, 1.0)
         for row, i in np.argwhere(beyond)[:1]:
-            step, so_far = self.step - len(rows) + row + 1, f"{moments.mean[i]:.6g} ± {moments.std()[i]:.6g}"
+            step, usual = self.step - len(rows) + row, f"{mean[i]:.6g} ± {deviation[i]:.6g}"
             raise RunFailed(
-                f"number {i} of the observation is {rows[row, i]:.6g} at step {step}, where it was {so_far} so far: "
+                f"number {i} of the observation is {rows[row, i]:.6g} at step {step}, where {usual} is usual: "
                 "standardising by that would hide all others. Mend the environment, or set normalise=false."
             )
 

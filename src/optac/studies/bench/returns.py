@@ -61,23 +61,13 @@ CONTENDERS: Final = {
 }
 
 
-def cells(
-    contenders: Sequence[str], tasks: Sequence[str], seeds: int, settings: Mapping[str, Any], **how: Any
-) -> list[Cell]:
-    """Every contender on every task, seed by seed; `settings` are for ours alone."""
+def cells(contenders: Sequence[str], tasks: Sequence[str], seeds: int, **how: Any) -> list[Cell]:
+    """Every contender on every task once, seed by seed."""
     return [
-        cell(
-            trained,
-            f"{task} {name} seed={seed}",
-            contender=name,
-            task=task,
-            seed=seed,
-            settings={} if CONTENDERS[name].module else dict(settings),
-            **how,
-        )
+        cell(trained, f"{task} {name} seed={seed}", contender=name, task=task, seed=seed, **how)
         for seed in range(seeds)
-        for task in tasks
-        for name in contenders
+        for task in dict.fromkeys(tasks)
+        for name in dict.fromkeys(contenders)
     ]
 
 
@@ -91,7 +81,6 @@ def measure(
     jobs: int = 1,
     evaluations: int = EVALUATIONS,
     episodes: int = EPISODES,
-    settings: Mapping[str, Any] | None = None,
     peer_python: str | None = None,
     quiet: bool = True,
 ) -> dict[str, Any]:
@@ -113,11 +102,17 @@ def measure(
             raise InvalidInput(f"{task} is no task of Gymnasium's: {error}") from None
     how = {"minutes": float(minutes), "evaluations": evaluations, "episodes": episodes}
     installed = [name for name in contenders if CONTENDERS[name].is_installed()]
-    planned = cells(installed, tasks, seeds, settings or {}, **how)
-    folder = (out or DEFAULT_OUT).resolve() / "returns"
+    if not installed:
+        raise InvalidInput(
+            f"no contender of {', '.join(contenders)} is there: {installing('bench')} installs it"
+        )
+    planned = cells(installed, tasks, seeds, **how)
+    folder = (out or DEFAULT_OUT) / "returns"
     config = {"kind": "bench", "bench": "returns", "command": "optac bench returns", **how}
     with progress("trainings", len(planned), quiet=quiet) as advance:
-        run_study(folder, config | {"versions": all_versions()}, planned, jobs=jobs, progress=advance)
+        run_study(
+            folder.resolve(), config | {"versions": all_versions()}, planned, jobs=jobs, progress=advance
+        )
     rows = RunFolder.open(folder).rows()
     draw(rows, folder / "returns.png")
     return {
@@ -137,9 +132,9 @@ def trained(
     minutes: float,
     evaluations: int,
     episodes: int,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Any] | None = None,
 ) -> Row:
-    """One training in a process of its own: its row."""
+    """One training in a process of its own: its row; `settings` are beyond the defaults of an agent of ours."""
     chosen, core = CONTENDERS[contender], _core()
     training = Training(
         contender,
@@ -148,7 +143,7 @@ def trained(
         cpu_seconds=60 * minutes,
         evaluations=evaluations,
         episodes=episodes,
-        settings=dict(settings),
+        settings=dict(settings or {}),
         module=chosen.module,
         packages=chosen.packages,
         parent=os.getpid(),
@@ -172,7 +167,7 @@ def trained(
             raise RunFailed(
                 f"{contender} on {task}, seed {seed}, ended with exit code {done.returncode}\n{errors.read()[-2000:]}"
             )
-    row = {"contender": contender, "task": task, "seed": seed, "settings": dict(settings)}
+    row = {"contender": contender, "task": task, "seed": seed}
     return {**row, **json.loads(done.stdout), "load_average": [load, os.getloadavg()[0]]}
 
 

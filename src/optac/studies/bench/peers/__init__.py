@@ -1,1 +1,1 @@
-"""Scripts that run other people's libraries, each under an interpreter that has it; none imports optac."""
+"""What runs other people's libraries, in processes of their own; none imports optac."""
