@@ -31,6 +31,8 @@ class AgentSettingTypes(TypedDict, total=False):
     """steps whose rewards a target has before the value takes over"""
     actor_every: int
     """updates of the critics for one of actor and temperature"""
+    delay_ends: int | None
+    """step from which actor and temperature move at every update; None means never"""
     normalise: bool
     """standardise observations by their running moments, for every network"""
     layer_norm: bool
@@ -41,8 +43,6 @@ class AgentSettingTypes(TypedDict, total=False):
     """count a critic's errors beyond five times the batch's median linearly"""
     return_bound: bool
     """value no next state above the best discounted return seen"""
-    pessimism: float
-    """share of the critics' disagreement that a target is below their minimum"""
     initial_temperature: float
     """α at the start"""
     target_entropy: float | None

@@ -4,9 +4,9 @@ An agent's own settings are a subclass in its file, with its presets: the names 
 defaults. The preset "paper" is the paper's section 7 with the training loop of the code it builds on where it is
 silent. "plain" is the same algorithm with a shorter random start, one step of φ an update, a smaller batch, ten updates
 per dispatch, targets moved at each, and no uniformly random actions after the start: 100,000 steps take minutes, and
-results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, and faster
-targets bounded by what was achieved; results/recipe-search holds how they were found, and
-results/recipe-confirmation what fresh seeds said.
+results/plain-ablations holds what undoing each does. The defaults add inputs and values of one scale, faster
+targets bounded by what was achieved, and the actor at every second update until 50,000 steps; results/recipe-search
+holds how they were found, and results/recipe-confirmation what fresh seeds said.
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ from optac.settings import LARGEST_COUNT, read_fields, setting
 
 PLAIN: Mapping[str, Any] = {
     "target_rate": 0.005,
+    "actor_every": 1,
     "normalise": False,
     "layer_norm": False,
     "value_scale": False,
     "huber_loss": False,
     "return_bound": False,
-    "pessimism": 0.0,
 }
 """soft actor-critic as published, but for how much of it is done at once"""
 
@@ -65,16 +65,16 @@ class AgentSettings:
         1, "steps whose rewards a target has before the value takes over", least=1, most=1_000
     )
     actor_every: int = setting(
-        1, "updates of the critics for one of actor and temperature", least=1, most=1_000
+        2, "updates of the critics for one of actor and temperature", least=1, most=1_000
+    )
+    delay_ends: int | None = setting(
+        50_000, "step from which actor and temperature move at every update; None means never", least=0
     )
     normalise: bool = setting(True, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(True, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(True, "let critics learn values in units of the returns' running deviation")
     huber_loss: bool = setting(True, "count a critic's errors beyond five times the batch's median linearly")
     return_bound: bool = setting(True, "value no next state above the best discounted return seen")
-    pessimism: float = setting(
-        0.5, "share of the critics' disagreement that a target is below their minimum", least=0.0, most=100.0
-    )
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
     target_entropy: float | None = setting(None, "H; None means −dim(A)")
     uniform_probability: float = setting(
@@ -103,6 +103,13 @@ class AgentSettings:
                 f"replay_capacity={self.replay_capacity} must be at least "
                 f"updates_per_dispatch={self.updates_per_dispatch}"
             )
+
+    @property
+    def delayed_until(self) -> int:
+        """The step until which the actor's turn comes at every `actor_every`th update; any, where that is each."""
+        if self.actor_every == 1 or self.delay_ends is None:
+            return LARGEST_COUNT
+        return self.delay_ends
 
     @classmethod
     def choose(cls: type[Chosen], given: Mapping[str, Any]) -> Chosen:

@@ -30,9 +30,9 @@ from optac.agents.sac import q_values
 from optac.agents.settings import AgentSettings
 from optac.settings import setting
 
-PLAIN = {"pessimism": 0.0} | dict.fromkeys(("normalise", "layer_norm", "huber_loss", "return_bound"), False)
+PLAIN = {"actor_every": 1, **dict.fromkeys(("normalise", "layer_norm", "huber_loss", "return_bound"), False)}
 TD7 = {"learning_starts": 25_000, "batch_size": 256, "updates_per_dispatch": 1, "actor_every": 2}
-PAPER = PLAIN | TD7 | {"embedding_width": 256}
+PAPER = PLAIN | TD7 | {"delay_ends": None, "embedding_width": 256}
 
 
 @dataclass(frozen=True)

@@ -175,8 +175,7 @@ def critic_step(
     next_action, next_log_probability = squashed_gaussian.sample(state.actor, views.actor(later), key=key)
     values = values_of(state, views, state.target_critic, (views.target or views.critic)(later, next_action))
     temperature = jnp.exp(state.log_temperature)
-    limited = partial(soft_target, pessimism=settings.pessimism, bound=bound)
-    target = limited(reward, discount, values, next_log_probability, temperature)
+    target = soft_target(reward, discount, values, next_log_probability, temperature, bound=bound)
     x, unit = views.critic(batch.obs, batch.action), state.value_scale
     of_values = partial(critic_loss, huber=settings.huber_loss) if loss is None else loss
 
@@ -256,16 +255,13 @@ def soft_target(
     log_probability: Column,
     temperature: Scalar,
     *,
-    pessimism: float = 0.0,
     bound: Scalar | None = None,
 ) -> Column:
     """y = r + γ(1 − d)(min_c Q̄_c(s', a') − α log π(a' | s')), as a constant; what is in brackets is at most `bound`.
 
-    `discount` is γ(1 − d), d being 1 where the MDP ended, or what stands for it several steps later. The minimum is
-    lowered by `pessimism` times what the critics are apart: what one of them overrates, the actor finds.
+    `discount` is γ(1 − d), d being 1 where the MDP ended, or what stands for it several steps later.
     """
-    low, high = jnp.min(values, axis=0), jnp.max(values, axis=0)
-    soft_value = (low - pessimism * (high - low) if pessimism else low) - temperature * log_probability
+    soft_value = jnp.min(values, axis=0) - temperature * log_probability
     soft_value = soft_value if bound is None else jnp.minimum(soft_value, bound)
     return jax.lax.stop_gradient(reward + discount * soft_value)
 

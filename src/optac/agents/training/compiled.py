@@ -1,7 +1,7 @@
 """An agent with its settings filled in, and the compiled call that makes several updates."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -35,6 +35,10 @@ class CompiledAgent:
     settings: AgentSettings
     init: Callable[..., State]
     updates: Callable[[State, Transitions, Statistics, int], tuple[State, Told, dict[str, Bool[Array, ""]]]]
+
+    def undelayed(self) -> "CompiledAgent":
+        """The same with the actor's turn at every update."""
+        return compiled(self.record, replace(self.settings, actor_every=1))
 
 
 def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:

@@ -95,7 +95,10 @@ class Learner:
         self._between_blocks(start)
         rounds = self._rounds_by(end) - self._rounds_by(start)
         if rounds > 0:
-            self._update(rounds)
+            self._update(self.chosen, rounds)
+        prompt = self._prompt_by(end) - self._prompt_by(start)
+        if prompt > 0:
+            self._update(self.chosen.undelayed(), prompt)
         self.policy = self._policy()
 
     def statistics(self) -> Statistics:
@@ -123,9 +126,14 @@ class Learner:
         return Policy(**parts, action_low=box.low, action_high=box.high)
 
     def _rounds_by(self, step: int) -> int:
-        """How many whole rounds of `actor_every` updates there is one step each for, after the random start."""
+        """How many rounds of `actor_every` updates there is a step each for, from the random start to `delay_ends`."""
         settings = self.chosen.settings
-        return max(0, step - settings.learning_starts) // settings.actor_every
+        return max(0, min(step, settings.delayed_until) - settings.learning_starts) // settings.actor_every
+
+    def _prompt_by(self, step: int) -> int:
+        """How many updates with the actor's turn at each there is a step for, after both."""
+        settings = self.chosen.settings
+        return max(0, step - max(settings.delayed_until, settings.learning_starts))
 
     def _interact(self) -> float:
         """One step in the environment; the episode's discounted return after it."""
@@ -158,13 +166,13 @@ class Learner:
             return self.generator.uniform(-1, 1, self.policy.action_low.size).astype(np.float32)
         return self.policy.sample(self.observation, generator=self.generator)
 
-    def _update(self, count: int) -> None:
-        shape, settings = _batches(self.chosen), self.chosen.settings
-        slots = self.replay.draw(shape, generator=self.generator)
-        batches = Transitions.at(self.replay, slots, settings)
-        state, told, finite = self.chosen.updates(self.state, batches, self.statistics(), count)
+    def _update(self, chosen: CompiledAgent, count: int) -> None:
+        slots = self.replay.draw(_batches(chosen), generator=self.generator)
+        batches = Transitions.at(self.replay, slots, chosen.settings)
+        state, told, finite = chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in told.info._asdict().items()}
-        self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count)
+        every = chosen.settings.actor_every
+        self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count, every)
         self.state = state
         if told.priorities is not None:
             self._prioritise(slots[:count, :, -1], np.asarray(told.priorities)[:count])
@@ -181,9 +189,12 @@ class Learner:
         self.replay.prioritise(slots, priorities)
 
     def _refuse_unsound(
-        self, values: dict[str, Float[np.ndarray, " updates"]], finite: dict[str, bool], count: int
+        self,
+        values: dict[str, Float[np.ndarray, " updates"]],
+        finite: dict[str, bool],
+        count: int,
+        every: int,
     ) -> None:
-        every = self.chosen.settings.actor_every
         for name, column in values.items():
             for i in np.flatnonzero(~np.isfinite(column)):
                 raise RunFailed(

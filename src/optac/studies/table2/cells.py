@@ -9,8 +9,9 @@ from optac.studies.table2.paper import AGENTS
 if TYPE_CHECKING:
     from optac.sweeps.plan import Sweep, SweptRun
 
-SEEDS: Final = range(70, 74)
-"""seeds on which no default was chosen"""
+SEEDS: Final = range(50, 54)
+"""seeds on which no default was chosen, of those that confirmed it: 50,000 steps of each are in
+results/recipe-confirmation"""
 STEPS: Final = {
     "optac/HalfCheetah-v0": 200_000,
     "optac/Hopper-v0": 200_000,
