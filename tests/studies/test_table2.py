@@ -12,7 +12,7 @@ from optac.report.evidence import gather
 from optac.report.groups import group_runs
 from optac.report.numbers import mean_std, number
 from optac.report.statistics import Summary
-from optac.studies.table2.cells import STEPS, sweep
+from optac.studies.table2.cells import SEEDS, STEPS, sweep
 from optac.studies.table2.comparison import paper_cells
 from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS
 from optac.studies.table2.report import (
@@ -32,14 +32,14 @@ def cells_of(folder: Path, **options):
 
 
 def test_four_seeds_well_above_the_paper_can_tell(tmp_path: Path) -> None:
-    for seed, value in enumerate((5900.0, 6000.0, 6100.0, 6200.0)):
+    for seed, value in zip(SEEDS, (5900.0, 6000.0, 6100.0, 6200.0), strict=True):
         write_run(tmp_path / f"s{seed}", seed=seed, returns=(0.0, value))
         write_run(tmp_path / f"c{seed}", "crffsac", seed=seed, returns=(0.0, value))
     ((sac, crffsac, bonus),) = cells_of(tmp_path)
     # 6050 ± 129.1 against 4994 ± 99: √(129.1²/4 + 99²/4) = 81.3, times t(97.5 %, 5.62) = 2.49, is 202.
     assert sac.verdict == "ours higher, seeds can tell: 1,056 [854, 1,258]"
     assert crffsac.verdict.startswith("paper’s higher, seeds cannot tell: −102 [")
-    assert bonus.verdict == "missing" and bonus.missing == [0, 1, 2, 3]
+    assert bonus.verdict == "missing" and bonus.missing == list(SEEDS)
     assert bonus.fill == "optac reproduce table2 --environments optac/HalfCheetah-v0 --steps 10000"
 
 
@@ -55,10 +55,10 @@ def test_the_command_that_fills_a_line_runs_as_many_steps_as_the_line_counts(tmp
 
 
 def test_two_seeds_cannot_tell_and_say_which_are_missing(tmp_path: Path) -> None:
-    for seed in (0, 2):
+    for seed in (SEEDS[0], SEEDS[2]):
         write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0 + seed,))
     ((sac, *_),) = cells_of(tmp_path)
-    assert sac.verdict == "ours higher, 2 seeds: too few to tell" and sac.missing == [1, 3]
+    assert sac.verdict == "ours higher, 2 seeds: too few to tell" and sac.missing == [SEEDS[1], SEEDS[3]]
 
 
 def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_only_finished_runs_of_the_asked_steps_and_the_default_settings_count(tm
 
 
 def test_tables_show_what_is_missing(tmp_path: Path) -> None:
-    for seed in range(3):
-        write_run(tmp_path / f"s{seed}", seed=seed, returns=(4000.0 + seed,))
+    for i, seed in enumerate(SEEDS[:3]):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(4000.0 + i,))
     lines = cells_of(tmp_path)
     text = markdown(lines)
     assert "| **HalfCheetah**, 5,000 steps | ours | **4,001.0 ± 1.0 (3 seeds)** | **missing** |" in text
     assert "|  | ours, last three | 4,001.0 ± 1.0 | — | — |" in text
     assert "|  | paper | 4994 ± 99 | 6152 ± 657 | 6454 ± 479 |" in text
-    assert "| HalfCheetah | SAC | 3 | `optac reproduce table2" in missing_markdown(lines)
+    assert f"| HalfCheetah | SAC | {SEEDS[3]} | `optac reproduce table2" in missing_markdown(lines)
     assert r"HalfCheetah & ours & 4,001.0 $\pm$ 1.0 (3 seeds) & -- & -- \\" in latex(lines)
     assert missing_markdown([]) == "Nothing is missing.\n"
 
@@ -144,11 +144,14 @@ def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> No
     readme.write_text(f"before\n{marks['table2']}\n{marks['stability']}\nafter\n")
     write_documents(tmp_path / "none", tmp_path)
     assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text() + page.read_text()
-    write_run(tmp_path / "runs" / "a", returns=(700.0,) * 40)
+    write_run(tmp_path / "runs" / "a", seed=SEEDS[0], returns=(700.0,) * 40)
     write_documents(tmp_path / "runs", tmp_path)
     for text in (readme.read_text(), page.read_text()):
         assert "1 of 72 runs are in" in text and "**700.0 (1 seed)**" in text
-    assert "| HalfCheetah | SAC | 1, 2, 3 | `optac reproduce table2" in page.read_text()
+    assert (
+        f"| HalfCheetah | SAC | {', '.join(map(str, SEEDS[1:]))} | `optac reproduce table2"
+        in page.read_text()
+    )
     text = readme.read_text()
     assert text.startswith("before\n<!-- table2 -->\n") and text.endswith("<!-- /stability -->\nafter\n")
     assert "| HalfCheetah | 0 of 32 (1 run) | — | — |" in text

@@ -12,7 +12,7 @@ from optac.runs.folder import RunFolder
 from optac.runs.publishing import is_published, publish
 from optac.runs.training_config import training_config, training_id
 from optac.studies.published_runs import reproduce_runs
-from optac.studies.table2.cells import FIRST, STEPS
+from optac.studies.table2.cells import FIRST, SEEDS, STEPS
 from optac.studies.table2.cells import sweep as table2_sweep
 
 
@@ -23,7 +23,7 @@ def test_all_of_it_is_six_tasks_three_agents_four_seeds_the_most_telling_first()
     assert runs[0].config["environment"] == "optac/HalfCheetah-v0" and runs[0].total == 200_000
     assert {run.config["settings"]["preset"] for run in runs} == {"default"}
     told = [(run.config["seed"], run.config["environment"], run.config["agent"]) for run in runs]
-    assert told[:24] == list(product(range(4), FIRST, ["sac", "crffsac"]))
+    assert told[:24] == list(product(SEEDS, FIRST, ["sac", "crffsac"]))
     assert [seed for seed, *_ in told[24:]] == sorted(seed for seed, *_ in told[24:])
 
 

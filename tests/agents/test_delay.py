@@ -1,0 +1,75 @@
+"""The actor's delay: its turn at every second update, until the step at which the delay ends."""
+
+from pathlib import Path
+from typing import Any
+
+import probe_environments  # noqa: F401  registers the probes
+import pytest
+
+import optac
+from optac.agents.agent import Agent
+
+TINY: dict[str, Any] = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 20,
+    "updates_per_dispatch": 5,
+    "eval_every": 0,
+    "log_every": 20,
+}
+
+
+def made(**more: Any) -> Agent:
+    return optac.SAC("probe/Drifting-v0", seed=3, **(TINY | more))
+
+
+def counts(agent: Agent) -> tuple[int, int]:
+    """Updates of the critics, and turns of the actor."""
+    state = agent._learner.state
+    return int(state.updates), int(state.actor_optimiser[0].count)
+
+
+def test_updates_and_turns_before_and_after_its_end() -> None:
+    agent, told = made(delay_ends=40), []
+    for steps in (30, 10, 5, 3, 12):
+        agent.learn(steps)
+        told.append(counts(agent))
+    assert told == [(10, 5), (20, 10), (25, 15), (28, 18), (40, 30)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        (None, (40, 20)),
+        (0, (40, 40)),
+        (20, (40, 40)),
+        (60, (40, 20)),
+        (34, (40, 33)),  # in the midst of a block: 7 rounds of two, then 26
+        (33, (39, 33)),  # in the midst of a round, which is not made
+    ],
+)
+def test_wherever_it_ends(ends: int | None, expected: tuple[int, int]) -> None:
+    assert counts(made(delay_ends=ends).learn(60)) == expected
+
+
+def test_until_its_end_nothing_is_different() -> None:
+    ended, never = made(delay_ends=40).learn(40), made(delay_ends=None).learn(40)
+    assert ended.parameters_sha256 == never.parameters_sha256
+    assert ended.learn(5).parameters_sha256 != never.learn(5).parameters_sha256
+
+
+def test_without_a_delay_its_end_is_no_matter() -> None:
+    one, other = (made(actor_every=1, delay_ends=ends).learn(60) for ends in (33, None))
+    assert one.parameters_sha256 == other.parameters_sha256
+
+
+@pytest.mark.parametrize("at", [35, 40, 45])
+def test_a_run_resumed_before_at_and_after_its_end_goes_on_to_the_bit(at: int, tmp_path: Path) -> None:
+    whole = made(delay_ends=40).learn(at).learn(60 - at)
+    made(delay_ends=40).learn(at).save(tmp_path / "a.ckpt")
+    resumed = Agent.load(tmp_path / "a.ckpt").learn(60 - at)
+    assert (
+        resumed.parameters_sha256
+        == whole.parameters_sha256
+        == made(delay_ends=40).learn(60).parameters_sha256
+    )
