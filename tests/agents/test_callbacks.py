@@ -23,6 +23,7 @@ TINY = {
     "width": 8,
     "batch_size": 8,
     "learning_starts": 40,
+    "actor_every": 1,
     "eval_every": 60,
     "eval_episodes": 1,
     "log_every": 30,

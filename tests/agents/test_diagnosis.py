@@ -13,7 +13,14 @@ from optac.agents.agent import Agent
 from optac.agents.training import diagnosis as module
 from optac.agents.training.diagnosis import diagnosis, effective_rank
 
-TINY: dict[str, Any] = {"width": 8, "batch_size": 8, "learning_starts": 20, "eval_every": 0, "log_every": 10}
+TINY: dict[str, Any] = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 20,
+    "actor_every": 1,
+    "eval_every": 0,
+    "log_every": 10,
+}
 
 
 @pytest.fixture(autouse=True)

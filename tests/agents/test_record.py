@@ -18,7 +18,7 @@ from optac.agents.record import record_of
 from optac.errors import InvalidInput
 
 OURS = list(registry.ours("agent"))
-TINY = {"width": 8, "batch_size": 8, "learning_starts": 20, "eval_every": 0}
+TINY = {"width": 8, "batch_size": 8, "learning_starts": 20, "actor_every": 1, "eval_every": 0}
 
 
 def test_a_record_is_found_by_name_by_location_by_module_and_as_itself() -> None:

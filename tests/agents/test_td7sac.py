@@ -30,6 +30,7 @@ TINY = {
     "width": 8,
     "batch_size": 8,
     "learning_starts": 20,
+    "actor_every": 1,
     "embedding_width": 4,
     "target_every": 7,
     "eval_every": 0,

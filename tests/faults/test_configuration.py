@@ -18,6 +18,7 @@ SETTINGS = {
     "width": 8,
     "batch_size": 8,
     "learning_starts": 20,
+    "actor_every": 1,
     "eval_every": 40,
     "eval_episodes": 1,
     "log_every": 20,

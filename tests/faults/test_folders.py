@@ -68,6 +68,13 @@ def test_a_command_says_in_a_line_that_a_folder_is_in_its_files_place(
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished training, as small as they come."""
     path = tmp_path_factory.mktemp("trained") / "run"
-    settings = {"width": 4, "batch_size": 4, "learning_starts": 20, "eval_every": 20, "eval_episodes": 1}
+    settings = {
+        "width": 4,
+        "batch_size": 4,
+        "learning_starts": 20,
+        "actor_every": 1,
+        "eval_every": 20,
+        "eval_episodes": 1,
+    }
     train("probe/Drifting-v0", "sac", steps=20, settings=settings, out=path)
     return path
