@@ -29,6 +29,23 @@ def test_the_runs_of_table_2_that_are_in_are_not_made_again() -> None:
         }
 
 
+def test_the_runs_of_table_2_begin_as_those_that_confirmed_the_defaults() -> None:
+    """The same seeds, and defaults that are the same up to 50,000 steps: evaluations agree to the last digit."""
+    confirmed = ROOT / "results" / "recipe-confirmation" / "fourth-candidate"
+    found = 0
+    for folder in TABLE2.glob("*/config.json"):
+        config = json.loads(folder.read_text())
+        name = f"{config['agent']}-{config['environment'].replace('/', '-')}-s{config['seed']}"
+        if (confirmed / name).is_dir():
+            curves = [
+                [row["eval/mean_reward"] for row in RunFolder.open(path).rows() if "eval/mean_reward" in row]
+                for path in (folder.parent, confirmed / name)
+            ]
+            assert len(curves[1]) == 10 and curves[0][:10] == curves[1], name
+            found += 1
+    assert found > 0
+
+
 @pytest.mark.parametrize(
     ("study", "missing"),
     [
