@@ -176,9 +176,15 @@ def test_a_callback_sees_every_row_and_can_stop() -> None:
     assert agent.steps == 50
 
 
-@pytest.mark.parametrize(("steps", "actor_every", "warned"), [(40, 1, True), (41, 1, False), (41, 2, True)])
-def test_a_training_without_an_update_says_so(steps: int, actor_every: int, warned: bool) -> None:
-    agent = optac.SAC("probe/Drifting-v0", **{**TINY, "learning_starts": 40, "actor_every": actor_every})
+@pytest.mark.parametrize(
+    ("steps", "actor_every", "delay_ends", "warned"),
+    [(40, 1, None, True), (41, 1, None, False), (41, 2, None, True), (40, 2, 0, True), (41, 2, 0, False)],
+)
+def test_a_training_without_an_update_says_so(
+    steps: int, actor_every: int, delay_ends: int | None, warned: bool
+) -> None:
+    delay = {"actor_every": actor_every, "delay_ends": delay_ends}
+    agent = optac.SAC("probe/Drifting-v0", **{**TINY, "learning_starts": 40, **delay})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         agent.learn(steps)

@@ -1,5 +1,6 @@
 """The actor's delay: its turn at every second update, until the step at which the delay ends."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 import optac
 from optac.agents.agent import Agent
+from optac.agents.training import snapshot
+from optac.agents.training.store import ResumeWarning
 
 TINY: dict[str, Any] = {
     "width": 8,
@@ -61,6 +64,22 @@ def test_until_its_end_nothing_is_different() -> None:
 def test_without_a_delay_its_end_is_no_matter() -> None:
     one, other = (made(actor_every=1, delay_ends=ends).learn(60) for ends in (33, None))
     assert one.parameters_sha256 == other.parameters_sha256
+
+
+def test_a_run_saved_before_there_was_such_a_setting_is_no_longer_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(settings: Any) -> dict[str, Any]:
+        return {name: value for name, value in asdict(settings).items() if name != "delay_ends"}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "asdict", without)
+        made().learn(45).save(tmp_path / "a.ckpt")
+    with pytest.warns(
+        ResumeWarning, match="saved before there was a setting delay_ends: the run goes on, but"
+    ):
+        resumed = Agent.load(tmp_path / "a.ckpt")
+    assert not resumed._learner.exact
 
 
 @pytest.mark.parametrize("at", [35, 40, 45])

@@ -196,14 +196,14 @@ def test_rows_are_drawn_in_proportion_and_new_ones_like_the_largest() -> None:
     np.testing.assert_allclose(shares(replay), [4 / 14, 2 / 14, 4 / 14, 4 / 14], atol=0.01)
 
 
-@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("wrong", [-1.0, 0.0, np.nan, np.inf])
 def test_an_unsound_priority_is_refused(wrong: float) -> None:
-    with pytest.raises(ValueError, match="negative or not finite"):
+    with pytest.raises(ValueError, match="not above 0 and finite"):
         filled(4, 3).prioritise(np.array([0]), np.array([wrong], np.float32))
 
 
 def test_an_unsound_priority_ends_the_run_with_the_agents_name() -> None:
-    bad = dataclasses.replace(td7sac.AGENT, name="mine", priorities=lambda settings, state: -state.errors)
+    bad = dataclasses.replace(td7sac.AGENT, name="mine", priorities=lambda settings, state: 0 * state.errors)
     with pytest.raises(
         RunFailed, match="not above 0 and finite at step 30: mend `priorities` of the agent 'mine'"
     ):

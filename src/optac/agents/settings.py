@@ -105,8 +105,13 @@ class AgentSettings:
             )
 
     @property
+    def first_update(self) -> int:
+        """The step after which the first update is made."""
+        return min(self.learning_starts + self.actor_every, max(self.learning_starts, self.delayed_until) + 1)
+
+    @property
     def delayed_until(self) -> int:
-        """The step until which the actor's turn comes at every `actor_every`th update; any, where that is each."""
+        """The step at which the actor's delay ends; one that never comes, where there is none or no end of it."""
         if self.actor_every == 1 or self.delay_ends is None:
             return LARGEST_COUNT
         return self.delay_ends

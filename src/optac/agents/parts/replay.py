@@ -77,8 +77,8 @@ class Replay:
 
     def prioritise(self, slots: Int[np.ndarray, "*batch"], priority: Float[np.ndarray, "*batch"]) -> None:
         """Let the rows in these slots be drawn in proportion to `priority`; of a slot that comes twice, the last."""
-        if not np.all((priority >= 0) & np.isfinite(priority)):
-            raise ValueError("a priority is negative or not finite")
+        if not np.all((priority > 0) & np.isfinite(priority)):
+            raise ValueError("a priority is not above 0 and finite")
         if self.priorities is None:
             self.priorities = np.zeros(self.capacity, np.float32)
         self.priorities[slots] = priority

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -36,9 +36,10 @@ class CompiledAgent:
     init: Callable[..., State]
     updates: Callable[[State, Transitions, Statistics, int], tuple[State, Told, dict[str, Bool[Array, ""]]]]
 
+    @cached_property
     def undelayed(self) -> "CompiledAgent":
         """The same with the actor's turn at every update."""
-        return compiled(self.record, replace(self.settings, actor_every=1))
+        return compiled(self.record, replace(self.settings, actor_every=1, delay_ends=None))
 
 
 def compiled(record: AgentRecord, settings: AgentSettings) -> CompiledAgent:

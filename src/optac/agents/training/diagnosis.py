@@ -22,7 +22,7 @@ def diagnosis(learner: Learner) -> dict[str, float]:
     """Its part of a row, as far as the record's `examine` tells; nothing before the first update."""
     settings, record = learner.chosen.settings, learner.chosen.record
     end = len(learner.replay) - AHEAD
-    if learner.step < settings.learning_starts + settings.actor_every or end < ROWS:
+    if learner.step < settings.first_update or end < ROWS:
         return {}
     slots = (
         np.arange(learner.replay.added - AHEAD - ROWS, learner.replay.added - AHEAD) % learner.replay.capacity

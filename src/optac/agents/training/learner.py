@@ -83,7 +83,10 @@ class Learner:
         return min((self.step // length + 1) * length, total)
 
     def advance(self, total: int) -> None:
-        """Play one block, then make one update for each of its steps past the random start."""
+        """Play one block, then make one update for each of its steps past the random start.
+
+        Updates come in rounds of `actor_every`; one that is not full when the delay ends is not made.
+        """
         start, end = self.step, self.block_end(total)
         self.trail.note(self.replay, self.env)
         discounted = [self._interact() for _ in range(end - start)]
@@ -96,9 +99,9 @@ class Learner:
         rounds = self._rounds_by(end) - self._rounds_by(start)
         if rounds > 0:
             self._update(self.chosen, rounds)
-        prompt = self._prompt_by(end) - self._prompt_by(start)
-        if prompt > 0:
-            self._update(self.chosen.undelayed(), prompt)
+        undelayed = self._undelayed_by(end) - self._undelayed_by(start)
+        if undelayed > 0:
+            self._update(self.chosen.undelayed, undelayed)
         self.policy = self._policy()
 
     def statistics(self) -> Statistics:
@@ -130,8 +133,8 @@ class Learner:
         settings = self.chosen.settings
         return max(0, min(step, settings.delayed_until) - settings.learning_starts) // settings.actor_every
 
-    def _prompt_by(self, step: int) -> int:
-        """How many updates with the actor's turn at each there is a step for, after both."""
+    def _undelayed_by(self, step: int) -> int:
+        """How many updates with the actor's turn at each there is a step for, from `delay_ends` on."""
         settings = self.chosen.settings
         return max(0, step - max(settings.delayed_until, settings.learning_starts))
 
@@ -181,12 +184,12 @@ class Learner:
             self.info_sums[name] = self.info_sums.get(name, 0.0) + float(column.sum(dtype=np.float64))
 
     def _prioritise(self, slots: np.ndarray, priorities: np.ndarray) -> None:
-        if not np.all((priorities > 0) & np.isfinite(priorities)):
+        try:
+            self.replay.prioritise(slots, priorities)
+        except ValueError as error:
             raise RunFailed(
-                f"a priority is not above 0 and finite at step {self.step}: mend `priorities` of the agent "
-                f"{self.chosen.record.name!r}"
-            )
-        self.replay.prioritise(slots, priorities)
+                f"{error} at step {self.step}: mend `priorities` of the agent {self.chosen.record.name!r}"
+            ) from error
 
     def _refuse_unsound(
         self,

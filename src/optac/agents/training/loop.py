@@ -58,7 +58,7 @@ def train(
 
 
 def _warn_of_no_update(settings: AgentSettings, total: int) -> None:
-    if total < settings.learning_starts + settings.actor_every:
+    if total < settings.first_update:
         warnings.warn(
             f"all {total} steps are random and nothing is learnt: the first update comes after "
             f"learning_starts={settings.learning_starts} steps; take more steps or set learning_starts lower",

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +120,12 @@ def learner_of(
             replay.added += len(rows["reward"]) if found.damaged else 0
         arrays = found.arrays()
         if "priorities" in arrays and replay.added and not found.damaged:  # else none is left
-            replay.prioritise(np.arange(len(replay)), arrays["priorities"])
+            given = np.flatnonzero(arrays["priorities"])
+            replay.prioritise(given, arrays["priorities"][given])
         learner = snapshot.restore(chosen, env, arrays, found.meta, replay)
         reasons = [*known, *_differences(found.meta, env)]
+        later = [name for name in asdict(chosen.settings) if name not in found.meta["settings"]]
+        reasons += [f"it was saved before there was a setting {name}" for name in later]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
         if retracing is not None and not reasons:
             why = snapshot.retrace(learner, arrays, found.meta, retracing)

@@ -7,7 +7,8 @@ running, nothing is evaluated.
 
 Like is held against like: our agents with the preset `plain`, which like the peers' SAC makes a step of the actor in
 every update. Beside them stand our agents with their default preset, whose update is another one: the actor every
-second time, normalised inputs and layers. What that buys is a matter of returns, not of steps: `optac bench returns`.
+second time until `delay_ends`, which is not reached, normalised inputs and layers. What that buys is a matter of
+returns, not of steps: `optac bench returns`.
 """
 
 import json

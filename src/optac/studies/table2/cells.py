@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from optac.sweeps.plan import Sweep, SweptRun
 
 SEEDS: Final = range(50, 54)
-"""seeds on which no default was chosen, of those that confirmed it: 50,000 steps of each are in
-results/recipe-confirmation"""
+"""the first four that confirmed the defaults; docs/results/table2.md says what was known of them before"""
 STEPS: Final = {
     "optac/HalfCheetah-v0": 200_000,
     "optac/Hopper-v0": 200_000,

@@ -1,1 +1,1 @@
-"""What runs other people's libraries, in processes of their own; none imports optac."""
+"""What runs other people's libraries, in processes of their own."""
