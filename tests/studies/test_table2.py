@@ -61,6 +61,15 @@ def test_two_seeds_cannot_tell_and_say_which_are_missing(tmp_path: Path) -> None
     assert sac.verdict == "ours higher, 2 seeds: too few to tell" and sac.missing == [SEEDS[1], SEEDS[3]]
 
 
+def test_ones_own_seeds_stand_for_the_studys(tmp_path: Path) -> None:
+    for seed in range(2):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0,))
+    assert cells_of(tmp_path)[0][0].missing == list(SEEDS[:2])
+    for seed in range(2, 6):
+        write_run(tmp_path / f"s{seed}", seed=seed, returns=(9000.0,))
+    assert cells_of(tmp_path)[0][0].missing == []
+
+
 def test_the_papers_digits_decide_what_is_equal(tmp_path: Path) -> None:
     for seed in range(4):
         value = -0.00284 + seed * 1e-6

@@ -39,9 +39,9 @@ class TableCell:
 
     @property
     def missing(self) -> list[int]:
-        """The seeds of the study that have not been run to the end."""
+        """The seeds of the study that have not been run to the end; other seeds stand for as many of them."""
         there = self.group.scores if self.group else {}
-        return [seed for seed in SEEDS if seed not in there]
+        return [seed for seed in SEEDS if seed not in there][: max(0, len(SEEDS) - len(there))]
 
     @property
     def difference(self) -> Difference | None:
