@@ -104,12 +104,12 @@ def test_programs_of_settings_long_gone_are_let_go() -> None:
 
 
 def test_so_are_programs_of_other_functions() -> None:
-    """cRFFSAC fits φ to the random start by a program of its own, and rows of metrics have one."""
-    for learnt in (crffsac.learn_features_alone, crffsac.examine):
+    """cRFFSAC fits φ to the random start by a program of its own, builds Λ by one, and rows of metrics have one."""
+    for learnt in (crffsac.learn_features_alone, crffsac.examine, crffsac.features_of):
         assert not hasattr(learnt, "lower")  # compiled by itself, it would be kept for good
         first = weakref.ref(program(learnt, crffsac.Settings(width=1)))
         assert first() is program(learnt, crffsac.Settings(width=1))
-        for width in range(2, 60):
+        for width in range(2, 70):
             program(learnt, crffsac.Settings(width=width))
         gc.collect()
         assert first() is None

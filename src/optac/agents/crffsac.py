@@ -198,7 +198,7 @@ def views(settings: Settings, state: State, phi: MLP) -> Views:
 
 def examine(settings: Settings, state: State, obs: Batch, action: Batch) -> dict[str, Array]:
     """Each row's features and the least of the critics' values, but for values with a bonus in them, for metrics."""
-    found = {"features": side_by_side(features(state.slow_phi, obs, action))}
+    found = {"features": features_of(settings, state.slow_phi, obs, action)}
     if not settings.bonus:
         see = views(settings, state, state.slow_phi)
         found["value"] = jnp.min(values_of(state, see, state.critic, see.critic(obs, action)), axis=0)
@@ -249,20 +249,19 @@ def rebuild_covariance(
     weight: Float[np.ndarray, " batch"],
 ) -> State:
     """The state with Λ rebuilt from these rows of replay under the critics' φ, each counted `weight` times."""
-    phi = np.asarray(side_by_side(_compiled_features(state.slow_phi, obs, action)))
+    phi = np.asarray(program(features_of, settings.determining())(state.slow_phi, obs, action))
     root = inverse_root(phi, weight, ridge=settings.bonus_lambda)
     copy = None if state.bonus_phi is None else state.slow_phi
     return dataclasses.replace(state, inverse_root=jnp.asarray(root), bonus_phi=copy)
 
 
-_compiled_features = jax.jit(features)
+def features_of(settings: Settings, phi: MLP, obs: Batch, action: Batch) -> Array:
+    """Every critic's φ(s, a), one beside the other."""
+    return side_by_side(features(phi, obs, action))
 
 
 def _learn_features(
-    settings: Settings,
-    state: State,
-    batches: Transitions,
-    statistics: Statistics,
+    settings: Settings, state: State, batches: Transitions, statistics: Statistics
 ) -> tuple[TransitionModel, optax.OptState, Float[Array, ""]]:
     model, optimiser = state.model, state.model_optimiser
     loss_of = partial(next_state_loss, change=settings.predict_change)

@@ -18,7 +18,7 @@ def program(function: Callable[..., Result], settings: Any) -> Callable[..., Res
     return kept(function, settings)
 
 
-@lru_cache(maxsize=2 * MOST_KEPT)  # an agent has up to two such functions beside its updates
+@lru_cache(maxsize=3 * MOST_KEPT)  # an agent has up to three such functions beside its updates
 def kept(function: Callable[..., Any], settings: Any) -> Callable[..., Any]:
     """The program of `program`, if it is among the last that were asked for."""
     return jax.jit(partial(function, settings))
