@@ -72,6 +72,7 @@ def test_settings_that_no_formula_reads_cost_no_second_compilation() -> None:
     assert compiled(sac.AGENT, sac.Settings(width=8)).updates is not compiled(sac.AGENT, one).updates
 
 
+@pytest.mark.slow
 def test_starts_from_an_empty_a_full_and_a_damaged_cache_learn_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

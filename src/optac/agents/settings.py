@@ -127,9 +127,14 @@ class AgentSettings:
 
     def determining(self: Chosen) -> Chosen:
         """The same settings, those that no result depends on at their defaults."""
-        idle = [f for f in dataclasses.fields(self) if not f.metadata.get("determines", True)]
-        usual: dict[str, Any] = {f.name: f.default for f in idle}
+        kept = self.determining_names()
+        usual: dict[str, Any] = {f.name: f.default for f in dataclasses.fields(self) if f.name not in kept}
         return dataclasses.replace(self, **usual)
+
+    @classmethod
+    def determining_names(cls) -> set[str]:
+        """The settings that a result depends on."""
+        return {f.name for f in dataclasses.fields(cls) if f.metadata.get("determines", True)}
 
     @classmethod
     def described(cls) -> list[tuple[str, Any, str]]:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +124,8 @@ def learner_of(
             replay.prioritise(given, arrays["priorities"][given])
         learner = snapshot.restore(chosen, env, arrays, found.meta, replay)
         reasons = [*known, *_differences(found.meta, env)]
-        later = [name for name in asdict(chosen.settings) if name not in found.meta["settings"]]
-        reasons += [f"it was saved before there was a setting {name}" for name in later]
+        later = chosen.settings.determining_names() - found.meta["settings"].keys()
+        reasons += [f"it was saved before there was a setting {name}" for name in sorted(later)]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
         if retracing is not None and not reasons:
             why = snapshot.retrace(learner, arrays, found.meta, retracing)
