@@ -4,7 +4,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import probe_environments  # noqa: F401  registers the probes
 import pytest
 
 import optac
@@ -23,7 +22,7 @@ TINY: dict[str, Any] = {
 
 
 def made(**more: Any) -> Agent:
-    return optac.SAC("probe/Drifting-v0", seed=3, **(TINY | more))
+    return optac.SAC("Pendulum-v1", seed=3, **(TINY | more))
 
 
 def counts(agent: Agent) -> tuple[int, int]:

@@ -138,6 +138,20 @@ def test_a_training_that_fails_is_reported_with_its_last_words(monkeypatch):
         trained("nobody", "Hopper-v5", 2, **SHORT)
 
 
+def test_a_peer_finds_tasks_of_ours(tmp_path, monkeypatch):
+    (tmp_path / "peer.py").write_text(
+        "import gymnasium\n"
+        "def learn(training, goes_on):\n"
+        "    action, step = gymnasium.make(training.task).action_space.sample(), 0\n"
+        "    while goes_on(step, lambda obs: action):\n"
+        "        step += 1\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setitem(CONTENDERS, "peer", Contender("Peer", module="peer"))
+    made = trained("peer", "optac/Pendulum-v0", 0, minutes=0.001, evaluations=1, episodes=1)
+    assert made["curve"][-1]["share"] == 1
+
+
 def test_no_training_finds_what_another_compiled(monkeypatch):
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "/somewhere")
     monkeypatch.setenv("OPTAC_COMPILATION_CACHE", "/elsewhere")

@@ -123,7 +123,7 @@ def play(act: Act, task: str, seeds: Sequence[int]) -> list[float]:
 def train(training: Training, watch: Watch) -> dict[str, Any]:
     """Train until the budget is used up: the curve and what it cost."""
     if training.task.startswith("optac/"):
-        import optac.environments  # noqa: F401  registers it, for peers too
+        import_module("optac.environments")  # registers it, for peers too
     learn = import_module(training.module).learn if training.module else _learn_ours
     learn(training, watch.goes_on)
     last = watch.curve[-1]
