@@ -56,7 +56,7 @@ def test_values_are_held_against_what_was_earned_and_what_they_say_of_the_state_
 def test_values_are_of_the_observation_as_seen_and_of_the_action_the_policy_would_take() -> None:
     """The critics give x̃ + 2a: of each row's first number and action, and of the state eight steps on with the mode."""
     settings = TINY | {"layer_norm": False, "value_scale": False}
-    learner = Agent("Pendulum-v1", agent="sac", seed=0, discount=0.5, **settings).learn(40)._learner
+    learner = Agent("Pendulum-v1", agent="sac", seed=0, discount=0.9, **settings).learn(40)._learner
     critic = jax.tree.map(jnp.zeros_like, learner.state.critic)
     first, second, last = critic.layers
     # ELU passes what is above 0: a large bias on the way, taken off at the end.
@@ -86,9 +86,9 @@ def test_values_are_of_the_observation_as_seen_and_of_the_action_the_policy_woul
         return np.asarray((obs[:, 0] - seen.next_obs_mean[0]) / seen.next_obs_std[0] + 2 * action[:, 0])
 
     later = rows.obs[at + 8]
-    followed = sum(0.5**j * rows.reward[at + j] for j in range(8))
+    followed = sum(0.9**j * rows.reward[at + j] for j in range(8))
     expected = (
-        value(rows.obs[at], rows.action[at]) - followed - 0.5**8 * value(later, learner.policy.mode(later))
+        value(rows.obs[at], rows.action[at]) - followed - 0.9**8 * value(later, learner.policy.mode(later))
     )
     assert diagnosis(learner)["train/value_error"] == pytest.approx(expected.mean(), abs=1e-3)
 
