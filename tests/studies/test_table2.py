@@ -17,6 +17,7 @@ from optac.studies.table2.comparison import paper_cells
 from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS
 from optac.studies.table2.report import (
     REFERENCE,
+    against_sac_markdown,
     latex,
     markdown,
     missing_markdown,
@@ -147,9 +148,9 @@ def test_a_single_seed_has_no_spread() -> None:
 def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
     readme, page = tmp_path / "README.md", tmp_path / "docs" / "results" / "table2.md"
-    names = ("standing", "table", "stability", "missing", "table2")
+    names = ("standing", "table", "against", "curves", "stability", "missing", "table2")
     marks = {name: f"<!-- {name} -->old<!-- /{name} -->" for name in names}
-    page.write_text("".join(f"{name}: {marks[name]}\n" for name in names[:4]))
+    page.write_text("".join(f"{name}: {marks[name]}\n" for name in names[:-1]))
     readme.write_text(f"before\n{marks['table2']}\n{marks['stability']}\nafter\n")
     write_documents(tmp_path / "none", tmp_path)
     assert "0 of 72 runs are in" in readme.read_text() and "old" not in readme.read_text() + page.read_text()
@@ -161,12 +162,33 @@ def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> No
         f"| HalfCheetah | SAC | {', '.join(map(str, SEEDS[1:]))} | `optac reproduce table2"
         in page.read_text()
     )
+    assert "![HalfCheetah: return against steps](../../results/table2/HalfCheetah-v0.png)" in page.read_text()
+    assert (tmp_path / "runs" / "HalfCheetah-v0.png").stat().st_size > 10_000
     text = readme.read_text()
+    assert "![HalfCheetah: return against steps](results/table2/HalfCheetah-v0.png)" in text
+    assert "No task has runs of both yet." in text
     assert text.startswith("before\n<!-- table2 -->\n") and text.endswith("<!-- /stability -->\nafter\n")
     assert "| HalfCheetah | 0 of 32 (1 run) | — | — |" in text
     readme.write_text("no marks")
     with pytest.raises(InvalidInput, match="has no place for table2"):
         write_documents(tmp_path / "runs", tmp_path)
+
+
+def test_our_agents_are_held_against_our_own_sac(tmp_path: Path) -> None:
+    def told(folder: Path, **last: tuple[float, ...]) -> list[str]:
+        for agent, values in last.items():
+            for seed, value in enumerate(values):
+                name = agent.replace("_", "-")
+                write_run(folder / f"{name}-{seed}", agent=name, seed=seed, returns=(value,) * 40)
+        return against_sac_markdown(cells_of(folder)).split("| HalfCheetah ")[1:]
+
+    # Means 233.3 and 110; s²/n = 11,433/3 and 100/3; 2.035 degrees of freedom, whose t is 4.24.
+    sac = (100.0, 110.0, 120.0)
+    features, bonus = told(tmp_path / "one", sac=sac, crffsac=(300.0, 290.0, 110.0), crffsac_bonus=(90.0,))
+    assert features.startswith("| cRFFSAC | 123 [−139, 386], cannot tell | 2 of 3 |")
+    assert bonus.startswith("| cRFFSAC + bonus | −20.00 | 0 of 1 |")
+    (features,) = told(tmp_path / "other", sac=sac, crffsac=(300.0, 290.0, 310.0))
+    assert features.startswith("| cRFFSAC | 190 [167, 213], higher | 3 of 3 |")
 
 
 def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -> None:

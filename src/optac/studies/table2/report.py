@@ -8,7 +8,9 @@ from optac.report.evidence import gather
 from optac.report.files import Written, write_report
 from optac.report.groups import Group, group_runs, short_name
 from optac.report.latex import latex_table
+from optac.report.numbers import interval, number
 from optac.report.reference import Reference, Section
+from optac.report.statistics import difference
 from optac.report.tables import markdown_table
 from optac.studies.table2.cells import STEPS
 from optac.studies.table2.comparison import TableCell, paper_cells
@@ -29,6 +31,29 @@ def markdown(lines: Sequence[Sequence[TableCell]]) -> str:
         if any(cell.ours for cell in cells):
             text.append(["", "", *(f"*{cell.verdict}*" if cell.ours else "" for cell in cells)])
     return markdown_table(["task", "", *AGENTS.values()], text, left=2)
+
+
+def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
+    """Ours beside our own SAC: the difference of the means with Welch's interval, and on how many seeds it is ahead."""
+    text = []
+    for sac, *others in lines:
+        for cell in others:
+            if sac.ours is None or cell.ours is None or sac.group is None or cell.group is None:
+                continue
+            gap, theirs = difference(cell.ours, sac.ours), sac.group.scores
+            told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else number(gap.mean)
+            both = [(score, theirs[seed]) for seed, score in cell.group.scores.items() if seed in theirs]
+            ahead = f"{sum(one > other for one, other in both)} of {len(both)}"
+            text.append([*_who(cell), told, ahead])
+    if not text:
+        return "No task has runs of both yet.\n"
+    columns = [
+        "task",
+        "agent",
+        "its last evaluation less SAC’s, and whether the seeds can tell",
+        "seeds ahead",
+    ]
+    return markdown_table(columns, text, left=2)
 
 
 def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
