@@ -1,7 +1,8 @@
-"""Hypothesis draws the same examples every time, JAX compiles little and once, and no test's folder outlives it.
+"""Hypothesis draws the same examples every time, JAX compiles little and once, long files come first.
 
-Compiling: no optimisation passes, and a cache on disk, one for each test process. What is compiled takes about a
-thousand memory mappings an agent, of which Linux gives a process 65,530; beyond that XLA crashes.
+Compiling: no optimisation passes, the older way of writing fused loops, which takes XLA a third of the time, and a
+cache on disk, one for each test process. What is compiled takes about a thousand memory mappings an agent, of which
+Linux gives a process 65,530; beyond that XLA crashes.
 """
 
 import gc
@@ -16,15 +17,33 @@ from hypothesis import settings
 from optac import registry
 
 MOST_MAPPINGS = 15_000
+QUICK = (
+    "xla_cpu_multi_thread_eigen=false",
+    "xla_backend_optimization_level=0",
+    "xla_cpu_use_fusion_emitters=false",
+)
+LONGEST = (
+    "test_golden.py",
+    "test_faults.py",
+    "test_examples.py",
+    "test_launcher.py",
+    "test_table2_runs.py",
+    "test_probes.py",
+)
+"""files that take longest; begun last, one of them would keep one process busy while the others have nothing to do"""
 CACHE = Path(__file__).parents[1] / ".pytest_cache" / "jax" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
 
 os.environ.setdefault("NPROC", "1")
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0")
+os.environ.setdefault("XLA_FLAGS", " ".join(f"--{flag}" for flag in QUICK))
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 settings.register_profile("optac", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("optac")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PACKAGES = sorted(file.parent for file in EXAMPLES.glob("*/pyproject.toml"))
 COMMAND = [sys.executable, "-c", "import sys; from optac.cli import main; sys.exit(main(sys.argv[1:]))"]
-SMALL_AGENT = {"width": 8, "batch_size": 8, "learning_starts": 20, "eval_every": 0}
+SMALL_AGENT = {"width": 8, "batch_size": 8, "learning_starts": 20, "actor_every": 1, "eval_every": 0}
 BY_LOCATION = {
     "algorithms": ["optimistic_q", "opt-ac"],
     "problems": ["inventory:inventory capacity=2 horizon=3"],

@@ -10,7 +10,14 @@ from optac.agents import sac
 from optac.extend import Statistics, Transitions
 from optac.testing import AGENT_CHECKS
 
-SMALL = {"width": 8, "batch_size": 8, "learning_starts": 20, "log_every": 20, "eval_every": 0}
+SMALL = {
+    "width": 8,
+    "batch_size": 8,
+    "learning_starts": 20,
+    "log_every": 20,
+    "eval_every": 0,
+    "actor_every": 1,
+}
 
 
 @pytest.mark.parametrize("check", AGENT_CHECKS)
@@ -35,13 +42,13 @@ def test_a_reward_is_worth_its_scale() -> None:
 def test_values_are_bounded_by_scaled_returns() -> None:
     """The update is SAC's where rewards and returns are five times as large: the best of −10 bounds values at −50."""
     settings = scaled_sac.Settings(width=8, batch_size=8, reward_scale=5.0)
-    state = sac.init(settings, 3, 1, key=jax.random.key(0))
+    state = eqx.filter_jit(sac.init)(settings, 3, 1, key=jax.random.key(0))
     obs = jax.random.normal(jax.random.key(1), (1, 8, 3))
     rows = Transitions(obs, jnp.zeros((1, 8, 1)), jnp.ones((1, 8)), obs + 1, jnp.zeros((1, 8)))
     seen = Statistics(np.zeros(3), np.ones(3), np.ones(()), np.float32(4.0), np.float32(-10.0))
     larger = seen._replace(return_std=np.float32(20.0), best_return=np.float32(-50.0))
-    ours, _ = scaled_sac.update(settings, state, rows, seen)
-    theirs, _ = sac.update(settings, state, rows._replace(reward=5 * rows.reward), larger)
+    ours, _ = eqx.filter_jit(scaled_sac.update)(settings, state, rows, seen)
+    theirs, _ = eqx.filter_jit(sac.update)(settings, state, rows._replace(reward=5 * rows.reward), larger)
     assert eqx.tree_equal(ours.critic, theirs.critic, rtol=1e-5, atol=1e-7)
-    unbounded, _ = sac.update(settings, state, rows._replace(reward=5 * rows.reward), seen)
+    unbounded, _ = eqx.filter_jit(sac.update)(settings, state, rows._replace(reward=5 * rows.reward), seen)
     assert not eqx.tree_equal(ours.critic, unbounded.critic, rtol=1e-5, atol=1e-7)

@@ -24,6 +24,7 @@ ENV = "probe/Drifting-v0"
 SETTINGS = {
     "width": 4,
     "batch_size": 4,
+    "actor_every": 1,  # compiles in half the time
     "eval_every": 20,
     "eval_episodes": 1,
     "log_every": 50,
