@@ -26,9 +26,10 @@ table2: $(STAMP)  ## write docs/results/table2.md and the readme's table from th
 study-pages: $(STAMP)  ## write the studies' reports, and the tables of their pages and of the readme, from the rows under results
 	$(BIN)/python -m scripts.study_pages results
 
-agent-runs: $(STAMP)  ## write the pages and figures of results/agents, plain-ablations and recipe-confirmation from their runs
+agent-runs: $(STAMP)  ## write what the pages and the readme show of all trainings but Table 2's, from their runs
 	$(BIN)/python -m scripts.agent_runs results/agents results/plain-ablations
 	$(BIN)/python -m scripts.confirmation results/recipe-confirmation README.md
+	$(BIN)/python -m scripts.training_pages results
 
 random-returns: $(STAMP)  ## measure the return of random actions on the six tasks again
 	$(BIN)/python scripts/random_returns.py --episodes 100 --seed 0 --out results/environments/random_returns.json

@@ -44,8 +44,16 @@ class OneTable:
 
     def show(self, results: Path, steps: int | None = None) -> None:
         """The table on the terminal."""
+        show_table(self.heading, self.columns, self.lines(self.groups(results)))
+
+    def markdown(self, results: Path) -> str:
+        """The table for a page."""
+        return markdown_table(self.columns, self.lines(self.groups(results)), left=self.left)
+
+    def groups(self, results: Path) -> list[Group]:
+        """The published runs that there are."""
         training = gather([results]).training if any(results.glob("*/config.json")) else ()
-        show_table(self.heading, self.columns, self.lines(group_runs(training, self.reference)))
+        return group_runs(training, self.reference)
 
     def _sections(self, groups: Sequence[Group]) -> list[Section]:
         found = self.lines(groups)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from optac.sweeps.plan import Sweep
 
 SEEDS: Final = 2
+FIRST: Final = 50
+"""seeds 50 and 51, which confirmed the recipe; on lower ones it was chosen, and would look better than it is"""
 STEPS: Final = {
     "optac/HalfCheetah-v0": 50_000,
     "optac/Hopper-v0": 50_000,
@@ -55,11 +57,17 @@ def sweep(
     steps: int | None = None,
     preset: str = RECIPE,
 ) -> "Sweep":
-    """All of it, or less: these tasks, seeds 0 … seeds − 1, so many steps; or another preset's ingredients."""
+    """All of it, or less: these tasks, seeds 50 … 49 + seeds, so many steps; or another preset's ingredients."""
     from optac.agents import crffsac
     from optac.studies.published_runs import planned
 
     require_known("preset", [preset], crffsac.Settings.PRESETS)
     return planned(
-        "agent-ablations", STEPS, variants(preset), environments=environments, seeds=seeds, steps=steps
+        "agent-ablations",
+        STEPS,
+        variants(preset),
+        environments=environments,
+        seeds=seeds,
+        steps=steps,
+        first=FIRST,
     )

@@ -5,6 +5,7 @@ from statistics import median
 
 from optac.report.groups import Group, short_name
 from optac.report.recorded_runs import TrainingRun
+from optac.report.tables import markdown_table
 from optac.settings import shown
 from optac.studies.exploration.cells import SOLVED
 from optac.studies.one_table import OneTable
@@ -52,8 +53,26 @@ def _line(group: Group) -> list[str]:
         f"{len(firsts)} of {len(runs)}",
         f"{median(firsts):,.0f}" if firsts else "—",
         f"{still} of {len(runs)}",
-        ", ".join(f"{run.score:,.1f}" for run in runs),
+        ", ".join(f"{round(run.score, 1) + 0.0:,.1f}".replace("-", "−") for run in runs),
     ]
+
+
+def short_markdown(groups: Sequence[Group]) -> str:
+    """One line for each task: how many seeds of each agent solved it, of SAC the most that any target had."""
+    lines = []
+    for task, enough in SOLVED.items():
+        there = [group for group in groups if group.environment == task and group.complete]
+        cells = []
+        for agent in list(AGENTS)[::-1]:
+            counts = [(_solved(group), len(group.complete)) for group in there if group.agent == agent]
+            cells.append("{} of {}".format(*max(counts)) if counts else "missing")
+        lines.append([short_name(task), f"{enough:g}", *cells])
+    names = [AGENTS[agent] for agent in list(AGENTS)[::-1]]
+    return markdown_table(["task", "solved at", *names[:-1], f"{names[-1]}, best of three"], lines)
+
+
+def _solved(group: Group) -> int:
+    return sum(first_solved(run) is not None for run in group.complete)
 
 
 TABLE = OneTable(

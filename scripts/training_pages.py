@@ -1,0 +1,48 @@
+"""Write what the pages and README.md show of two studies of trainings: exploration, and the recipe's ingredients.
+
+    python -m scripts.training_pages results
+
+`make agent-runs` does it too.
+"""
+
+import sys
+from pathlib import Path
+
+from optac.studies import agent_ablations, exploration
+from optac.studies.agent_ablations.report import TABLE as INGREDIENTS
+from optac.studies.exploration.report import TABLE as FOUND
+from optac.studies.exploration.report import short_markdown
+from optac.studies.one_table import OneTable
+from optac.studies.published_runs import missing_runs
+from optac.studies.study import TrainingStudy
+from scripts.marked import write_parts
+
+STUDIES: tuple[tuple[TrainingStudy, OneTable], ...] = (
+    (exploration.STUDY, FOUND),
+    (agent_ablations.STUDY, INGREDIENTS),
+)
+
+
+def write_pages(results: Path, root: Path) -> list[Path]:
+    """Each study's page: how many runs are in, and its table; and the readme's few lines on exploration."""
+    pages = []
+    for study, table in STUDIES:
+        folder = results / study.folder
+        parts = {"standing": standing(study, folder), "table": table.markdown(folder)}
+        pages.append(write_parts(root / "docs" / "results" / f"{study.name}.md", parts))
+    folder = results / exploration.STUDY.folder
+    short = f"{standing(exploration.STUDY, folder)}\n\n{short_markdown(FOUND.groups(folder))}"
+    return [*pages, write_parts(root / "README.md", {"exploration": short})]
+
+
+def standing(study: TrainingStudy, folder: Path) -> str:
+    """How many of the study's runs are in, and the command that makes the rest."""
+    sweep = study.sweep()
+    total, left = len(sweep.runs), len(missing_runs(sweep, folder))
+    if not left:
+        return f"All {total} runs are in."
+    return f"{total - left} of {total} runs are in; `optac reproduce {study.name}` makes the rest."
+
+
+if __name__ == "__main__":
+    print(*write_pages(Path(sys.argv[1]), Path(__file__).parents[1]), sep="\n")
