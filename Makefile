@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help install demo table2 study-pages agent-runs random-returns walk count test test-slow test-base test-video test-browser test-ray mutate check format bench bench-returns fuzz docs wheel clean
 
@@ -41,7 +41,7 @@ count: $(STAMP)  ## code lines of src and scripts, room by room
 	$(BIN)/python scripts/count_lines.py
 
 test: $(STAMP)  ## the default tests
-	$(PYTEST)
+	$(PYTEST) --no-loadscope-reorder  # tests/conftest.py puts the longest files first
 
 test-slow: $(STAMP)  ## the long tests
 	$(PYTEST) -m slow

@@ -38,7 +38,8 @@ def write_documents(results: Path, root: Path) -> list[Path]:
         "missing": missing_markdown(lines),
     }
     told = {task: figures[task] for task in FIRST if task in figures}
-    short = f"{standing}\n\n{table}\n{against}\n{_pictures(told, 'results/table2')}"
+    beside = "Our agents beside our own SAC, with Welch’s 95 % interval where there are three seeds:"
+    short = f"{standing}\n\n{table}\n{beside}\n\n{against}\n{_pictures(told, 'results/table2')}"
     return [
         *figures.values(),
         write_parts(root / "docs/results/table2.md", parts),

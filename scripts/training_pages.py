@@ -8,6 +8,7 @@
 import sys
 from pathlib import Path
 
+from optac.report.statistics import SEEDS_NEEDED
 from optac.studies import agent_ablations, exploration
 from optac.studies.agent_ablations.report import TABLE as INGREDIENTS
 from optac.studies.exploration.report import TABLE as FOUND
@@ -36,12 +37,15 @@ def write_pages(results: Path, root: Path) -> list[Path]:
 
 
 def standing(study: TrainingStudy, folder: Path) -> str:
-    """How many of the study's runs are in, and the command that makes the rest."""
+    """How many of the study's runs are in, the command that makes the rest, and whether the seeds are too few."""
     sweep = study.sweep()
-    total, left = len(sweep.runs), len(missing_runs(sweep, folder))
-    if not left:
-        return f"All {total} runs are in."
-    return f"{total - left} of {total} runs are in; `optac reproduce {study.name}` makes the rest."
+    missing = missing_runs(sweep, folder)
+    if not missing:
+        return f"All {len(sweep.runs)} runs are in."
+    seeds = {run.config["seed"] for run in sweep.runs if run.id not in missing}
+    few = "" if len(seeds) >= SEEDS_NEEDED else f" Fewer than {SEEDS_NEEDED} seeds are too few to tell."
+    done = len(sweep.runs) - len(missing)
+    return f"{done} of {len(sweep.runs)} runs are in; `optac reproduce {study.name}` makes the rest.{few}"
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def test_without_a_scale_it_is_soft_actor_critic() -> None:
 
 def test_a_reward_is_worth_its_scale() -> None:
     """Where the future counts nothing, the critics learn the scaled reward itself."""
-    quick = {"batch_size": 64, "discount": 0.0, "learning_rate": 1e-2, "reward_scale": 0.01}
+    quick = {"actor_every": 1, "batch_size": 64, "discount": 0.0, "learning_rate": 1e-2, "reward_scale": 0.01}
     agent = optac.Agent("Pendulum-v1", agent=scaled_sac, **(SMALL | quick)).learn(400)
     scaled = 0.01 * agent._learner.reward_moments.mean
     assert agent.rows[-1]["train/q_mean"] == pytest.approx(scaled, rel=0.2)

@@ -2,12 +2,12 @@
 
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.scipy.stats import norm
-from trees import jitted, same
 
 from optac.agents import crffsac
 from optac.agents.parts import squashed_gaussian
@@ -28,6 +28,7 @@ from optac.agents.parts.statistics import RunningMoments, Statistics
 from optac.agents.parts.transitions import Later, as_seen
 from optac.agents.settings import AgentSettings
 from optac.numpy_policy import Policy
+from tests.agents.trees import same
 
 
 def test_soft_target_takes_the_lower_critic_and_stops_at_a_termination() -> None:
@@ -231,7 +232,7 @@ def test_a_target_of_several_steps_is_the_one_computed_by_hand() -> None:
 
 def test_critics_learn_from_what_came_later_and_features_from_what_came_next() -> None:
     settings = crffsac.Settings(n_step=3, width=8, feature_width=6)
-    state = jitted(crffsac.init)(settings, 3, 1, key=jax.random.key(0))
+    state = eqx.filter_jit(crffsac.init)(settings, 3, 1, key=jax.random.key(0))
     keys = jax.random.split(jax.random.key(1), 3)
     obs, next_obs, later = (jax.random.normal(key, (1, 8, 3)) for key in keys)
     rows = Transitions(obs, jnp.zeros((1, 8, 1)), jnp.ones((1, 8)), next_obs, jnp.zeros((1, 8)))

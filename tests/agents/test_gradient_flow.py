@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from trees import close, random_batches, same
 
 from optac.agents import crffsac, sac
 from optac.agents.parts import squashed_gaussian
@@ -19,6 +18,7 @@ from optac.agents.parts.soft_actor_critic import critic_loss, soft_target
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import record_of
+from tests.agents.trees import close, random_batches, same
 
 SMALL = {"width": 8, "batch_size": 16}
 OBS, ACT, BATCH = 3, 2, 16

@@ -4,12 +4,12 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import probe_environments  # noqa: F401  registers the probes
 import pytest
-from trees import close, jitted, random_batches, same
 
 import optac
 from optac.agents import crffsac, sac
@@ -21,6 +21,7 @@ from optac.agents.parts.soft_actor_critic import critic_loss, in_units_of, soft_
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import record_of
+from tests.agents.trees import close, random_batches, same
 
 TINY = {
     "width": 8,
@@ -115,7 +116,7 @@ def test_the_bound_leaves_room_for_a_bonus_and_ends_with_discounting() -> None:
 
 def test_values_stay_where_they_are_when_their_unit_changes() -> None:
     chosen = record_of("sac").choose(TINY)
-    fresh = jitted(sac.init)(chosen, OBS, ACT, key=jax.random.key(0))
+    fresh = eqx.filter_jit(sac.init)(chosen, OBS, ACT, key=jax.random.key(0))
     x = jax.random.normal(jax.random.key(1), (BATCH, OBS + ACT))
     begun = in_units_of(fresh, jnp.float32(4.0))
     assert same(begun.critic, fresh.critic)
@@ -131,21 +132,21 @@ def test_the_critics_learn_in_units_of_the_returns_spread(agent: str) -> None:
     """All rewards and returns ten times as large, no entropy: the same critics in a unit ten times as large."""
     module = {"sac": sac, "crffsac": crffsac}[agent]
     chosen = record_of(agent).choose(AGENTS[agent] | {"initial_temperature": 1e-8})
-    state = jitted(module.init)(chosen, OBS, ACT, key=jax.random.key(0))
+    state = eqx.filter_jit(module.init)(chosen, OBS, ACT, key=jax.random.key(0))
     every = batches()
     larger = every._replace(reward=10 * every.reward)
     tenfold = STATISTICS._replace(
         return_std=10 * STATISTICS.return_std, best_return=10 * STATISTICS.best_return
     )
-    one, _ = jitted(module.update)(chosen, state, every, STATISTICS)
-    other, _ = jitted(module.update)(chosen, state, larger, tenfold)
+    one, _ = eqx.filter_jit(module.update)(chosen, state, every, STATISTICS)
+    other, _ = eqx.filter_jit(module.update)(chosen, state, larger, tenfold)
     assert close(one.critic, other.critic, rtol=1e-4, atol=1e-6)
     assert not same(one.critic, state.critic)
 
 
 def test_the_critics_see_the_raw_input_where_features_say_nothing() -> None:
     chosen = record_of("crffsac").choose(AGENTS["crffsac"] | {"feature_learning_rate": 0.0})
-    state = jitted(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
+    state = eqx.filter_jit(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
     blind = jax.tree.map(jnp.zeros_like, state.slow_phi)
     state = dataclasses.replace(state, slow_phi=blind, model=dataclasses.replace(state.model, phi=blind))
     every = batches()
@@ -158,8 +159,8 @@ def test_the_critics_see_the_raw_input_where_features_say_nothing() -> None:
 def test_when_it_is_not_the_actors_turn_actor_and_temperature_rest(agent: str) -> None:
     module = {"sac": sac, "crffsac": crffsac}[agent]
     chosen = record_of(agent).choose(AGENTS[agent])
-    state = jitted(module.init)(chosen, OBS, ACT, key=jax.random.key(0))
-    after, _ = jitted(module.update)(chosen, state, batches(), STATISTICS, actor=False)
+    state = eqx.filter_jit(module.init)(chosen, OBS, ACT, key=jax.random.key(0))
+    after, _ = eqx.filter_jit(module.update)(chosen, state, batches(), STATISTICS, actor=False)
     for name in ("actor", "actor_optimiser", "log_temperature", "temperature_optimiser"):
         assert same(getattr(state, name), getattr(after, name)), name
     assert not same(state.critic, after.critic)
@@ -205,14 +206,14 @@ def test_an_exported_policy_standardises_as_the_agent_does(agent: str, tmp_path:
 
 def test_the_bonus_sees_the_features_that_its_covariance_was_built_from() -> None:
     chosen = record_of("crffsac-bonus").choose(AGENTS["crffsac-bonus"])
-    state = jitted(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
+    state = eqx.filter_jit(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
     rows = jax.tree.map(lambda x: np.asarray(x[-1]), batches())
     state = crffsac.rebuild_covariance(chosen, state, rows.obs, rows.action, np.full(BATCH, 1e6, np.float32))
-    _, seen = jitted(crffsac.update)(chosen, state, batches(), STATISTICS)
-    other = jitted(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(2)).slow_phi
+    _, seen = eqx.filter_jit(crffsac.update)(chosen, state, batches(), STATISTICS)
+    other = eqx.filter_jit(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(2)).slow_phi
     moved = dataclasses.replace(state, slow_phi=other)
-    _, kept = jitted(crffsac.update)(chosen, moved, batches(), STATISTICS)
-    _, drifted = jitted(crffsac.update)(
+    _, kept = eqx.filter_jit(crffsac.update)(chosen, moved, batches(), STATISTICS)
+    _, drifted = eqx.filter_jit(crffsac.update)(
         chosen, dataclasses.replace(moved, bonus_phi=other), batches(), STATISTICS
     )
     # A million visits leave next to nothing of it, however the critics' φ has moved since.
@@ -224,9 +225,9 @@ def test_where_the_bonus_is_larger_than_all_returns_values_are_counted_in_its_si
     spread: float, unit: float
 ) -> None:
     chosen = record_of("crffsac-bonus").choose({**AGENTS["crffsac-bonus"], "bonus_scale": 0.5})
-    state = jitted(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
+    state = eqx.filter_jit(crffsac.init)(chosen, OBS, ACT, key=jax.random.key(1))
     statistics = STATISTICS._replace(return_std=jnp.float32(spread))
-    state, _ = jitted(crffsac.update)(chosen, state, batches(), statistics)
+    state, _ = eqx.filter_jit(crffsac.update)(chosen, state, batches(), statistics)
     assert float(state.value_scale) == unit
 
 
@@ -237,14 +238,14 @@ def own_features(**more: Any) -> crffsac.Settings:
 
 def test_a_critic_with_features_of_its_own_does_not_depend_on_the_others() -> None:
     settings = own_features()
-    state = jitted(crffsac.init)(settings, OBS, ACT, key=jax.random.key(1))
+    state = eqx.filter_jit(crffsac.init)(settings, OBS, ACT, key=jax.random.key(1))
     obs, action = batches().obs[0], batches().action[0]
     phi = features(state.slow_phi, obs, action)
     assert phi.shape == (2, BATCH, 6) and bool((phi[0] != phi[1]).any(axis=1).all())
     # Learnt apart: without the other, a φ gets the same gradient, up to the mean over both.
-    whole = jitted(jax.grad(next_state_loss))(state.model, one_batch(), STATISTICS)
+    whole = eqx.filter_jit(jax.grad(next_state_loss))(state.model, one_batch(), STATISTICS)
     alone = jax.tree.map(lambda leaf: leaf[1], state.model)
-    single = jitted(jax.grad(next_state_loss))(alone, one_batch(), STATISTICS)
+    single = eqx.filter_jit(jax.grad(next_state_loss))(alone, one_batch(), STATISTICS)
     for both, one in zip(jax.tree.leaves(whole), jax.tree.leaves(single), strict=True):
         np.testing.assert_allclose(2 * both[1], one, rtol=1e-4, atol=1e-7)
 
@@ -255,7 +256,7 @@ def one_batch() -> Transitions:
 
 def test_the_bonus_sees_the_features_of_all_critics() -> None:
     settings = own_features(bonus=True)
-    state = jitted(crffsac.init)(settings, OBS, ACT, key=jax.random.key(1))
+    state = eqx.filter_jit(crffsac.init)(settings, OBS, ACT, key=jax.random.key(1))
     assert state.inverse_root.shape == (12, 12)
     rows = one_batch()
     state = crffsac.rebuild_covariance(
@@ -264,7 +265,7 @@ def test_the_bonus_sees_the_features_of_all_critics() -> None:
     phi = np.hstack(features(state.slow_phi, rows.obs, rows.action))
     covariance = np.eye(12) + phi.T @ phi
     expected = np.minimum(np.sqrt(np.einsum("ij,jk,ik->i", phi, np.linalg.inv(covariance), phi)), 1.0)
-    _, info = jitted(crffsac.update)(settings, state, batches(), STATISTICS)
+    _, info = eqx.filter_jit(crffsac.update)(settings, state, batches(), STATISTICS)
     np.testing.assert_allclose(info.bonus_mean, expected.mean(), rtol=1e-4)
 
 
@@ -287,8 +288,8 @@ def test_one_huge_error_moves_the_critics_no_more_than_a_large_one_does() -> Non
     losses = {}
     for huber in (True, False):
         settings = sac.Settings.choose({"width": 8, "batch_size": BATCH, "huber_loss": huber})
-        state = jitted(sac.init)(settings, OBS, ACT, key=jax.random.key(1))
-        _, info = jitted(sac.update)(settings, state, rows, STATISTICS)
+        state = eqx.filter_jit(sac.init)(settings, OBS, ACT, key=jax.random.key(1))
+        _, info = eqx.filter_jit(sac.update)(settings, state, rows, STATISTICS)
         losses[huber] = float(info.critic_loss)
     assert losses[True] < 0.05 * losses[False]
 

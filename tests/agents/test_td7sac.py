@@ -4,12 +4,12 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import probe_environments  # noqa: F401  registers the probes
 import pytest
-from trees import jitted, random_batches, same
 
 import optac
 from optac.agents import sac, td7sac
@@ -25,6 +25,7 @@ from optac.agents.record import AgentRecord
 from optac.agents.training import checkpoint, checkpoints
 from optac.agents.training.store import CheckpointStore, ResumeWarning, learner_of
 from optac.errors import RunFailed
+from tests.agents.trees import random_batches, same
 
 TINY = {
     "width": 8,
@@ -109,7 +110,7 @@ def test_the_critics_loss_and_the_priorities_are_laps() -> None:
 def test_an_update_keeps_the_larger_error_of_each_row(scaled: bool) -> None:
     """With γ = 0 the target is the reward."""
     settings = td7sac.Settings.choose(TINY | {"discount": 0.0, "value_scale": scaled})
-    state = jitted(td7sac.init)(settings, OBS, ACT, key=jax.random.key(0))
+    state = eqx.filter_jit(td7sac.init)(settings, OBS, ACT, key=jax.random.key(0))
     batch = jax.tree.map(lambda x: x[-1], batches())
     seen = state.encoders.fixed.for_critic(batch.obs, batch.action)
     statistics = STATISTICS._replace(return_std=jnp.float32(4.0))
@@ -123,7 +124,7 @@ def test_an_update_keeps_the_larger_error_of_each_row(scaled: bool) -> None:
 
 def test_copies_stand_still_and_are_replaced_together() -> None:
     settings = td7sac.Settings.choose(TINY | {"target_every": 3})
-    state = jitted(td7sac.init)(settings, OBS, ACT, key=jax.random.key(0))
+    state = eqx.filter_jit(td7sac.init)(settings, OBS, ACT, key=jax.random.key(0))
     update = jax.jit(lambda s, rows: td7sac.update(settings, s, rows, STATISTICS)[0])
     states = [state]
     for i in range(6):
@@ -145,7 +146,7 @@ def test_copies_stand_still_and_are_replaced_together() -> None:
 def test_target_critics_see_what_the_agent_says_they_see() -> None:
     """Where they see nothing but zeros, which next observations there are is no matter to the critics."""
     settings = sac.Settings.choose({"width": 8, "batch_size": BATCH, "return_bound": False})
-    state = jitted(sac.init)(settings, OBS, ACT, key=jax.random.key(0))
+    state = eqx.filter_jit(sac.init)(settings, OBS, ACT, key=jax.random.key(0))
     actor = jax.tree.map(jnp.zeros_like, state.actor)  # so that a' is the same everywhere
     state = dataclasses.replace(state, actor=actor)
 

@@ -24,7 +24,7 @@ from optac.studies.table2.report import (
     show,
     write_page,
 )
-from scripts.table2 import write_documents
+from scripts.table2 import draw_curves, write_documents
 from tests.report.training_runs import write_run
 
 
@@ -163,7 +163,7 @@ def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> No
         in page.read_text()
     )
     assert "![HalfCheetah: return against steps](../../results/table2/HalfCheetah-v0.png)" in page.read_text()
-    assert (tmp_path / "runs" / "HalfCheetah-v0.png").stat().st_size > 10_000
+    assert (tmp_path / "runs" / "HalfCheetah-v0.png").is_file()
     text = readme.read_text()
     assert "![HalfCheetah: return against steps](results/table2/HalfCheetah-v0.png)" in text
     assert "No task has runs of both yet." in text
@@ -186,9 +186,27 @@ def test_our_agents_are_held_against_our_own_sac(tmp_path: Path) -> None:
     sac = (100.0, 110.0, 120.0)
     features, bonus = told(tmp_path / "one", sac=sac, crffsac=(300.0, 290.0, 110.0), crffsac_bonus=(90.0,))
     assert features.startswith("| cRFFSAC | 123 [−139, 386], cannot tell | 2 of 3 |")
-    assert bonus.startswith("| cRFFSAC + bonus | −20.00 | 0 of 1 |")
+    assert bonus.startswith("| cRFFSAC + bonus | −20.00, 1 seed: too few to tell | 0 of 1 |")
     (features,) = told(tmp_path / "other", sac=sac, crffsac=(300.0, 290.0, 310.0))
     assert features.startswith("| cRFFSAC | 190 [167, 213], higher | 3 of 3 |")
+    (features,) = told(tmp_path / "constant", sac=(100.0,) * 3, crffsac=(300.0,) * 3)
+    assert features.startswith("| cRFFSAC | 200.0, no spread to tell by | 3 of 3 |")
+
+
+def test_curves_are_of_runs_that_have_ended_with_a_band_from_three_seeds(tmp_path: Path, monkeypatch) -> None:
+    for seed in range(3):
+        write_run(tmp_path / f"sac-{seed}", seed=seed, returns=(float(seed),) * 40)
+    write_run(tmp_path / "sac-3", seed=3, returns=(9.0,) * 39, steps=200_000)
+    write_run(tmp_path / "crffsac", agent="crffsac", returns=(9.0,) * 40)
+    drawn = []
+    monkeypatch.setattr("scripts.table2.panel_figure", lambda panel, path, _: drawn.append(panel) or path)
+    figures = draw_curves(
+        [cell.group for line in cells_of(tmp_path) for cell in line if cell.group], tmp_path
+    )
+    assert figures == {"optac/HalfCheetah-v0": tmp_path / "HalfCheetah-v0.png"}
+    sac, features = drawn[0].series
+    assert list(sac.threads) == [0, 1, 2] and sac.band.low is not None and sac.band.estimate[0] == 1.0
+    assert list(features.threads) == [0] and features.band.low is None
 
 
 def test_the_table_on_the_terminal_names_what_fills_it(tmp_path: Path, capsys) -> None:

@@ -16,6 +16,11 @@ def number(value: float, spread: float | None = None) -> str:
     return f"{value:,.{min(max(places, 0), 6)}f}".replace("-", MINUS)
 
 
+def fixed(value: float, digits: int) -> str:
+    """`−1,234.5`: so many digits, and no zero with a sign."""
+    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", MINUS)
+
+
 def mean_std(found: Summary) -> str:
     """`6,152 ± 657`; a single seed has no spread."""
     if found.std is None:

@@ -48,7 +48,8 @@ class OneTable:
 
     def markdown(self, results: Path) -> str:
         """The table for a page."""
-        return markdown_table(self.columns, self.lines(self.groups(results)), left=self.left)
+        found = self.lines(self.groups(results))
+        return markdown_table(self.columns, found, left=self.left) if found else "No run is in yet.\n"
 
     def groups(self, results: Path) -> list[Group]:
         """The published runs that there are."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SEEDS: Final = 2
 FIRST: Final = 50
-"""seeds 50 and 51, which confirmed the recipe; on lower ones it was chosen, and would look better than it is"""
+"""seeds 50 and 51, which confirmed the recipe; on the seeds it was chosen on it would look better than it is"""
 STEPS: Final = {
     "optac/HalfCheetah-v0": 50_000,
     "optac/Hopper-v0": 50_000,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from optac.report.groups import Group, short_name
+from optac.report.numbers import fixed
 from optac.settings import shown
 from optac.studies.one_table import OneTable
 from optac.studies.table2.paper import AGENTS, SCALES
@@ -34,8 +35,8 @@ def _line(group: Group) -> list[str]:
         first.preset or "",
         ", ".join(f"{name}={shown(value)}" for name, value in (first.changed or {}).items()),
         ", ".join(str(run.seed) for run in runs),
-        f"{mean(curves):,.{digits}f}",
-        f"{mean(run.recent for run in runs):,.{digits}f}",
+        fixed(mean(curves), digits),
+        fixed(mean(run.recent for run in runs), digits),
         fell.text,
     ]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from optac.report.groups import Group, short_name
+from optac.report.numbers import fixed
 from optac.report.recorded_runs import TrainingRun
 from optac.report.tables import markdown_table
 from optac.settings import shown
@@ -53,26 +54,31 @@ def _line(group: Group) -> list[str]:
         f"{len(firsts)} of {len(runs)}",
         f"{median(firsts):,.0f}" if firsts else "—",
         f"{still} of {len(runs)}",
-        ", ".join(f"{round(run.score, 1) + 0.0:,.1f}".replace("-", "−") for run in runs),
+        ", ".join(fixed(run.score, 1) for run in runs),
     ]
 
 
 def short_markdown(groups: Sequence[Group]) -> str:
-    """One line for each task: how many seeds of each agent solved it, of SAC the most that any target had."""
+    """One line for each task: how many seeds of each agent solved it, of SAC those of its best target for entropy."""
+    agents = list(AGENTS)[::-1]
     lines = []
     for task, enough in SOLVED.items():
         there = [group for group in groups if group.environment == task and group.complete]
-        cells = []
-        for agent in list(AGENTS)[::-1]:
-            counts = [(_solved(group), len(group.complete)) for group in there if group.agent == agent]
-            cells.append("{} of {}".format(*max(counts)) if counts else "missing")
-        lines.append([short_name(task), f"{enough:g}", *cells])
-    names = [AGENTS[agent] for agent in list(AGENTS)[::-1]]
-    return markdown_table(["task", "solved at", *names[:-1], f"{names[-1]}, best of three"], lines)
+        solved = [_best([group for group in there if group.agent == agent]) for agent in agents]
+        lines.append([short_name(task), f"{enough:g}", *solved])
+    names = [AGENTS[agent] for agent in agents]
+    return markdown_table(["task", "solved at", *names[:-1], f"{names[-1]}, best target"], lines)
 
 
-def _solved(group: Group) -> int:
-    return sum(first_solved(run) is not None for run in group.complete)
+def _best(groups: Sequence[Group]) -> str:
+    """`4 of 5`: of the variant with the largest share, the one with the most seeds where several have it."""
+    counts = [
+        (sum(first_solved(run) is not None for run in group.complete), len(group.complete))
+        for group in groups
+    ]
+    if not counts:
+        return "missing"
+    return "{} of {}".format(*max(counts, key=lambda count: (count[0] / count[1], count[1])))
 
 
 TABLE = OneTable(

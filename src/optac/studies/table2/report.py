@@ -8,9 +8,9 @@ from optac.report.evidence import gather
 from optac.report.files import Written, write_report
 from optac.report.groups import Group, group_runs, short_name
 from optac.report.latex import latex_table
-from optac.report.numbers import interval, number
+from optac.report.numbers import interval, number, seeds
 from optac.report.reference import Reference, Section
-from optac.report.statistics import difference
+from optac.report.statistics import SEEDS_NEEDED, difference
 from optac.report.tables import markdown_table
 from optac.studies.table2.cells import STEPS
 from optac.studies.table2.comparison import TableCell, paper_cells
@@ -35,25 +35,33 @@ def markdown(lines: Sequence[Sequence[TableCell]]) -> str:
 
 def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     """Ours beside our own SAC: the difference of the means with Welch's interval, and on how many seeds it is ahead."""
-    text = []
-    for sac, *others in lines:
-        for cell in others:
-            if sac.ours is None or cell.ours is None or sac.group is None or cell.group is None:
-                continue
-            gap, theirs = difference(cell.ours, sac.ours), sac.group.scores
-            told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else number(gap.mean)
-            both = [(score, theirs[seed]) for seed, score in cell.group.scores.items() if seed in theirs]
-            ahead = f"{sum(one > other for one, other in both)} of {len(both)}"
-            text.append([*_who(cell), told, ahead])
+    text = [
+        [*_who(cell), *_against(cell.group, sac.group)]
+        for sac, *others in lines
+        for cell in others
+        if sac.group and cell.group
+    ]
     if not text:
         return "No task has runs of both yet.\n"
-    columns = [
-        "task",
-        "agent",
-        "its last evaluation less SAC’s, and whether the seeds can tell",
-        "seeds ahead",
-    ]
-    return markdown_table(columns, text, left=2)
+    return markdown_table(["task", "agent", "last evaluation minus SAC’s", "seeds ahead"], text, left=2)
+
+
+def _against(ours: Group, theirs: Group) -> tuple[str, str]:
+    """The difference, whether the seeds can tell it from none, and on how many of those that both have it is ahead."""
+    assert (
+        ours.summary is not None and theirs.summary is not None
+    )  # a cell has a group only with a finished run
+    gap = difference(ours.summary, theirs.summary)
+    told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else _untold(gap.mean, ours, theirs)
+    both = [(score, theirs.scores[seed]) for seed, score in ours.scores.items() if seed in theirs.scores]
+    return told, f"{sum(one > other for one, other in both)} of {len(both)}"
+
+
+def _untold(gap: float, ours: Group, theirs: Group) -> str:
+    """The difference where there is no interval, with the reason."""
+    fewest = min(len(ours.scores), len(theirs.scores))
+    few = fewest < SEEDS_NEEDED
+    return f"{number(gap)}, {f'{seeds(fewest)}: too few to tell' if few else 'no spread to tell by'}"
 
 
 def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
