@@ -10,14 +10,7 @@ from optac.agents import sac
 from optac.extend import Statistics, Transitions
 from optac.testing import AGENT_CHECKS
 
-SMALL = {
-    "width": 8,
-    "batch_size": 8,
-    "learning_starts": 20,
-    "log_every": 20,
-    "eval_every": 0,
-    "actor_every": 1,
-}
+SMALL = {"width": 8, "batch_size": 8, "learning_starts": 20, "log_every": 20, "eval_every": 0}
 
 
 @pytest.mark.parametrize("check", AGENT_CHECKS)

@@ -26,6 +26,7 @@ def test_every_ingredient_is_taken_out_of_one_agent_and_put_into_the_other() -> 
     assert added == {name: getattr(AgentSettings(), name) for name in AgentSettings.PRESETS["plain"]}
     assert len(runs) == len(list(variants())) == len({run.id for run in runs})
     assert {run.config["environment"]: run.total for run in sweep().runs} == STEPS
+    assert {run.config["seed"] for run in sweep().runs} == {50, 51}, "seeds the recipe was not chosen on"
     plain = [run.id for run in sweep(seeds=1, environments=["optac/Hopper-v0"], preset="plain").runs]
     assert len(plain) == len(set(plain)) == 3, "whole and without it are the same runs there"
 

@@ -48,9 +48,8 @@ def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
 
 def _against(ours: Group, theirs: Group) -> tuple[str, str]:
     """The difference, whether the seeds can tell it from none, and on how many of those that both have it is ahead."""
-    assert (
-        ours.summary is not None and theirs.summary is not None
-    )  # a cell has a group only with a finished run
+    # A cell has a group only where a run has ended.
+    assert ours.summary is not None and theirs.summary is not None
     gap = difference(ours.summary, theirs.summary)
     told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else _untold(gap.mean, ours, theirs)
     both = [(score, theirs.scores[seed]) for seed, score in ours.scores.items() if seed in theirs.scores]
