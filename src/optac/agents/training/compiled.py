@@ -65,6 +65,7 @@ def _several(
     """
     turns = [i == settings.actor_every - 1 for i in range(settings.actor_every)]
 
+    @partial(jax.jit, inline=True)  # for its trace alone, which serves for the shapes and in the loop
     def round_(state: State, batches: Transitions, statistics: Statistics) -> tuple[State, Told]:
         priorities: list[Array | None] = []
         for i, turn in enumerate(turns):
