@@ -12,10 +12,11 @@ from optac.report.statistics import SEEDS_NEEDED
 from optac.studies import agent_ablations, exploration
 from optac.studies.agent_ablations.report import TABLE as INGREDIENTS
 from optac.studies.exploration.report import TABLE as FOUND
-from optac.studies.exploration.report import short_markdown
+from optac.studies.exploration.report import cost_markdown, short_markdown
 from optac.studies.one_table import OneTable
 from optac.studies.published_runs import missing_runs
 from optac.studies.study import TrainingStudy
+from optac.studies.table2.report import read_cells
 from scripts.marked import write_parts
 
 STUDIES: tuple[tuple[TrainingStudy, OneTable], ...] = (
@@ -25,11 +26,17 @@ STUDIES: tuple[tuple[TrainingStudy, OneTable], ...] = (
 
 
 def write_pages(results: Path, root: Path) -> list[Path]:
-    """Each study's page: how many runs are in, and its table; and the readme's few lines on exploration."""
+    """Each study's page: how many runs are in, its table and more; and exploration's lines in the readme."""
     pages = []
+    cells = [cell for line in read_cells(results / "table2") for cell in line]
+    more = {exploration.STUDY: {"cost": cost_markdown([cell.group for cell in cells if cell.group])}}
     for study, table in STUDIES:
         folder = results / study.folder
-        parts = {"standing": standing(study, folder), "table": table.markdown(folder)}
+        parts = {
+            "standing": standing(study, folder),
+            "table": table.markdown(folder),
+            **more.get(study, {}),
+        }
         pages.append(write_parts(root / "docs" / "results" / f"{study.name}.md", parts))
     folder = results / exploration.STUDY.folder
     short = f"{standing(exploration.STUDY, folder)}\n\n{short_markdown(FOUND.groups(folder))}"

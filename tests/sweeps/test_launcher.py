@@ -143,7 +143,7 @@ def test_a_worker_ends_with_its_launcher_and_a_dead_one_is_replaced() -> None:
     path = Path("runs/locks") / sweep.runs[0].id
     launcher = launched("--jobs", "2")
     worker = worker_of(path, launcher, attempt=1)
-    # It is as nice as its launcher, which counts within a session, but hears no SIGINT that a terminal sends to a group.
+    # It is as nice as its launcher, which counts within a session, but hears no SIGINT of a terminal's group.
     assert os.getsid(worker) == os.getsid(launcher.pid) and os.getpgid(worker) != os.getpgid(launcher.pid)
     os.kill(worker, signal.SIGKILL)
     second = worker_of(path, launcher, attempt=2)

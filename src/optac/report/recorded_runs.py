@@ -94,6 +94,11 @@ class TrainingRun:
         """The mean of the last three evaluations, with less of one evaluation's luck."""
         return mean(list(self.curve.values())[-RECENT:])
 
+    def up_to(self, steps: int) -> "TrainingRun":
+        """The run as it would be recorded had it been asked for no more than so many steps."""
+        rows = [row for row in self.rows if (finite(row.get(STEP)) or 0.0) <= steps]
+        return replace(self, config={**self.config, "steps": min(self.steps, steps)}, rows=rows)
+
     @property
     def preset(self) -> str:
         """The set of defaults it started from."""

@@ -1,16 +1,18 @@
 """Who solved what: one line for each task and variant, how many seeds, how soon, and how many still do at the end."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from optac.report.groups import Group, short_name
-from optac.report.numbers import fixed
+from optac.report.numbers import fixed, mean_std
 from optac.report.recorded_runs import TrainingRun
 from optac.report.tables import markdown_table
 from optac.settings import shown
 from optac.studies.exploration.cells import SOLVED
 from optac.studies.one_table import OneTable
 from optac.studies.table2.paper import AGENTS
+from optac.studies.table2.report import against
 
 COLUMNS = [
     "task",
@@ -22,6 +24,10 @@ COLUMNS = [
     "at the end",
     "last returns",
 ]
+
+DENSE = "optac/HalfCheetah-v0"
+"""where every step pays, so that a bonus can only cost"""
+DENSE_STEPS = (50_000, 100_000, 150_000, 200_000)
 
 
 def lines(groups: Sequence[Group]) -> list[list[str]]:
@@ -79,6 +85,29 @@ def _best(groups: Sequence[Group]) -> str:
     if not counts:
         return "missing"
     return "{} of {}".format(*max(counts, key=lambda count: (count[0] / count[1], count[1])))
+
+
+def cost_markdown(groups: Sequence[Group]) -> str:
+    """What the bonus costs where rewards are dense, of Table 2's runs: with and without it at several steps."""
+    there = {
+        group.agent: group
+        for group in groups
+        if group.environment == DENSE and group.has_usual_settings and group.complete
+    }
+    agents = list(AGENTS)[:0:-1]
+    if not all(agent in there for agent in agents):
+        return "No run with the bonus is in yet.\n"
+    lines = []
+    for step in DENSE_STEPS:
+        pair = [_up_to(there[agent], step) for agent in agents]
+        scores = [mean_std(group.summary) for group in pair if group.summary]
+        lines.append([f"{step:,}", *scores, *against(*pair)])
+    names = [AGENTS[agent] for agent in agents]
+    return markdown_table(["at step", *names, "with it minus without", "seeds ahead with it"], lines)
+
+
+def _up_to(group: Group, step: int) -> Group:
+    return replace(group, steps=step, runs=tuple(run.up_to(step) for run in group.complete))
 
 
 TABLE = OneTable(

@@ -36,7 +36,7 @@ def markdown(lines: Sequence[Sequence[TableCell]]) -> str:
 def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     """Ours beside our own SAC: the difference of the means with Welch's interval, and on how many seeds it is ahead."""
     text = [
-        [*_who(cell), *_against(cell.group, sac.group)]
+        [*_who(cell), *against(cell.group, sac.group)]
         for sac, *others in lines
         for cell in others
         if sac.group and cell.group
@@ -46,9 +46,11 @@ def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     return markdown_table(["task", "agent", "last evaluation minus SAC’s", "seeds ahead"], text, left=2)
 
 
-def _against(ours: Group, theirs: Group) -> tuple[str, str]:
-    """The difference, whether the seeds can tell it from none, and on how many of those that both have it is ahead."""
-    # A cell has a group only where a run has ended.
+def against(ours: Group, theirs: Group) -> tuple[str, str]:
+    """The difference, whether the seeds can tell it from none, and on how many of those that both have it is ahead.
+
+    A run of each must have ended.
+    """
     assert ours.summary is not None and theirs.summary is not None
     gap = difference(ours.summary, theirs.summary)
     told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else _untold(gap.mean, ours, theirs)
