@@ -61,7 +61,7 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     assert line in page
     assert "| target_entropy=0.5 | 10, 11 | 1 of 2 |" in page and "| target_entropy=0 | 10 | 1 of 1 |" in page
     ablations = (copies / "docs/results/agent-ablations.md").read_text()
-    assert "0 of 156 runs are in" in ablations and "No run is in yet." in ablations
+    assert "0 of 168 runs are in" in ablations and "No run is in yet." in ablations
 
 
 def test_what_the_bonus_costs_is_read_at_the_steps_of_the_same_runs(

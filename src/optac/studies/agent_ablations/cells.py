@@ -26,10 +26,15 @@ STEPS: Final = {
 RECIPE: Final = "default"
 FROZEN: Final = {"feature_learning_rate": 0.0}
 """the control: φ as it was drawn"""
+TRIED: Final = ({"n_step": 3}, {"target_entropy": 0.0})
+"""what might be added: returns of three steps, and a policy more random than the usual −dim(A)"""
 
 
 def variants(recipe: str = RECIPE) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Agent and settings of every variant: both agents with the whole recipe and without it, then one thing changed."""
+    """Agent and settings of every variant: both agents with the whole recipe and without it, then one thing changed.
+
+    What is changed is first what φ learns, then each ingredient, then what might be added.
+    """
     from optac.agents import crffsac
     from optac.agents.settings import AgentSettings
 
@@ -42,6 +47,8 @@ def variants(recipe: str = RECIPE) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "crffsac", {"preset": recipe, name: plain}
     for name, (value, _) in ingredients(AgentSettings, recipe).items():
         yield "sac", {"preset": "plain", name: value}
+    for tried in TRIED:
+        yield "crffsac", {"preset": recipe, **tried}
 
 
 def ingredients(settings: "type[AgentSettings]", recipe: str = RECIPE) -> dict[str, tuple[Any, Any]]:
