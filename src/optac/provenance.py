@@ -56,6 +56,16 @@ def processor() -> str:
     return next(named, platform.processor() or platform.machine())
 
 
+@cache
+def instructions() -> str:
+    """The instructions that this processor has, which compiled code may use, as far as the system says them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
 def source_commit(package: Path = Path(__file__).parent) -> str | None:
     """The commit that holds the package's files, marked "-dirty" when they differ from it.
 

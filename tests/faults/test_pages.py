@@ -108,7 +108,13 @@ def test_a_row_has_the_last_hundred_episodes_and_the_means_since_the_row_before(
     assert row["train/q_mean"] == 2.0 and "train/q_mean" not in loop._row(learner, 9.0)
 
 
-@pytest.mark.parametrize("name", ["optac", "jax", "mujoco", "processor", "machine", "threads"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("optac", "jax", "mujoco", "processor", "machine"),
+        *("instructions", "device", "threads", "XLA_FLAGS"),
+    ],
+)
 def test_what_a_runs_bits_depend_on_is_compared(name: str) -> None:
     now = numeric_versions()
     assert drift(now) == []

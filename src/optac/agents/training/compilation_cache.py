@@ -17,6 +17,8 @@ from typing import Any, Final, cast
 
 import jax
 
+from optac.provenance import instructions
+
 VARIABLE: Final = "OPTAC_COMPILATION_CACHE"
 MOST_BYTES: Final = 256 << 20
 _ENTRY: Final = "-cache"
@@ -75,13 +77,5 @@ def _chosen_folder() -> Path | None:
         above = Path(said or f"{home}/optac/compiled").expanduser()
     except RuntimeError:  # a user whom the system does not know has no home
         return None
-    kind = hashlib.sha256(f"{platform.machine()} {_processor()}".encode()).hexdigest()[:8]
+    kind = hashlib.sha256(f"{platform.machine()} {instructions()}".encode()).hexdigest()[:8]
     return above / f"jax-{jax.__version__}-{kind}"
-
-
-def _processor() -> str:
-    """The instructions that this processor has, which compiled code may use."""
-    with suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-        return next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return platform.processor()

@@ -1,15 +1,30 @@
-"""The versions, the machine and the threads that a learner's bits depend on, and what has changed since."""
+"""The versions, the machine and XLA's settings that a learner's bits depend on, and what has changed since."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from optac.provenance import LIBRARIES, processor, versions
+import jax
+
+from optac.provenance import LIBRARIES, instructions, processor, versions
 
 
 def numeric_versions() -> dict[str, str]:
-    """The versions, the processor, for which XLA compiles, and XLA's threads."""
-    return {**versions(), "processor": processor(), "threads": os.environ.get("NPROC", "all")}
+    """The versions, the processor with its instructions, for which XLA compiles, XLA's device, threads and flags."""
+    flags = sorted(flag for flag in os.environ.get("XLA_FLAGS", "").split() if _THREADS not in flag)
+    return {
+        **versions(),
+        "processor": processor(),
+        "instructions": hashlib.sha256(instructions().encode()).hexdigest()[:8],
+        "device": jax.default_backend(),
+        "threads": os.environ.get("NPROC", "all"),
+        "XLA_FLAGS": " ".join(flags),
+    }
+
+
+_THREADS = "xla_cpu_multi_thread_eigen"
+"""a flag that follows from the number of threads, which stands beside it"""
 
 
 def drift(then: Mapping[str, Any]) -> list[str]:
