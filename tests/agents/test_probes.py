@@ -24,8 +24,8 @@ QUICK = {
     "eval_every": 0,
 }
 AGENTS = ["sac", "crffsac", "crffsac-bonus", "td7sac"]
-ALSO_SLOW = [*AGENTS[:2], *(pytest.param(agent, marks=pytest.mark.slow) for agent in AGENTS[2:])]
-"""the other two are held to known values by the first and the last probe too"""
+SAME = [pytest.param(agent, marks=pytest.mark.slow) for agent in ("crffsac", "crffsac-bonus")]
+"""bootstrap by the formulas of SAC; td7sac's targets see what no other agent's do"""
 
 
 def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
@@ -63,19 +63,17 @@ def test_a_single_reward_is_its_own_value(agent: str) -> None:
 
 def test_a_bonus_that_is_everywhere_1_adds_its_scale_to_the_value() -> None:
     learnt = trained("crffsac-bonus", "probe/OneStep-v0", 600, bonus_scale=0.5, bonus_alpha=1e6)
-    spread = float(learnt._learner.reward_moments.std())
-    assert spread > 0.5
-    assert value(learnt, 0.0, 0.3) == pytest.approx(1.0 + 0.5 * spread, abs=0.1)
+    assert value(learnt, 0.0, 0.3) == pytest.approx(1.5, abs=0.1)
 
 
-@pytest.mark.parametrize("agent", ALSO_SLOW)
+@pytest.mark.parametrize("agent", ["sac", *SAME, "td7sac"])
 def test_a_later_reward_is_discounted_and_states_are_told_apart(agent: str) -> None:
     learnt = trained(agent, "probe/TwoStep-v0", 1000)
     assert value(learnt, 1.0, 0.0) == pytest.approx(1.0, abs=0.1)
     assert value(learnt, 0.0, 0.0) == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("agent", ALSO_SLOW)
+@pytest.mark.parametrize("agent", ["sac", *SAME, "td7sac"])
 def test_a_time_limit_bootstraps(agent: str) -> None:
     learnt = trained(agent, "probe/Forever-v0", 1000)
     assert value(learnt, 0.0, 0.0) == pytest.approx(1.0, abs=0.1)

@@ -75,7 +75,7 @@ def test_normalised_features_have_a_bounded_norm() -> None:
     assert float(jnp.linalg.norm(free, axis=1).max()) > 100
 
 
-def test_a_discounted_return_and_the_best_that_was_seen() -> None:
+def test_a_running_return_and_the_largest_that_was_seen() -> None:
     returns = Returns(0.5, RunningMoments.empty(()))
     assert returns.step(1.0, terminated=False, truncated=False) == 1.0
     assert returns.step(1.0, terminated=True, truncated=False) == 1.5
@@ -84,6 +84,14 @@ def test_a_discounted_return_and_the_best_that_was_seen() -> None:
     assert returns.step(1.0, terminated=False, truncated=True) == 1.5
     assert returns.best == 2.0  # 1.5 / (1 − ½²): cut off, it is taken to have gone on with 1 a step
     assert (returns.total, returns.length) == (0.0, 0)
+
+
+def test_a_running_return_has_what_was_paid_before_in_it() -> None:
+    """Not the return that followed: the state before the last step was worth 10."""
+    returns = Returns(0.5, RunningMoments.empty(()))
+    for reward in (-1.0, -1.0):
+        returns.step(reward, terminated=False, truncated=False)
+    assert returns.step(10.0, terminated=True, truncated=False) == returns.best == 9.25
 
 
 def test_the_spread_of_returns_has_a_floor() -> None:

@@ -42,7 +42,7 @@ class AgentSettingTypes(TypedDict, total=False):
     huber_loss: bool
     """count a critic's errors beyond five times the batch's median linearly"""
     return_bound: bool
-    """value no next state above the best discounted return seen"""
+    """bound what a next state is worth by the largest running return G ← γG + r seen"""
     initial_temperature: float
     """α at the start"""
     target_entropy: float | None

@@ -74,7 +74,9 @@ class AgentSettings:
     layer_norm: bool = setting(True, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(True, "let critics learn values in units of the returns' running deviation")
     huber_loss: bool = setting(True, "count a critic's errors beyond five times the batch's median linearly")
-    return_bound: bool = setting(True, "value no next state above the best discounted return seen")
+    return_bound: bool = setting(
+        True, "bound what a next state is worth by the largest running return G ← γG + r seen"
+    )
     initial_temperature: float = setting(0.1, "α at the start", least=1e-8)
     target_entropy: float | None = setting(None, "H; None means −dim(A)")
     uniform_probability: float = setting(

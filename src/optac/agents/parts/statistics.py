@@ -34,7 +34,7 @@ class Statistics(NamedTuple):
 def value_bound(
     settings: AgentSettings, statistics: Statistics, largest_addition: float | Float[Array, ""]
 ) -> Float[Array, ""] | None:
-    """The best discounted return seen, and what additions to the reward can be worth; None where nothing bounds."""
+    """The largest running return seen, and what additions to the reward can be worth; None where nothing bounds."""
     if not settings.return_bound or settings.discount == 1:
         return None
     return jnp.asarray(statistics.best_return) + largest_addition / (1 - settings.discount)
@@ -71,11 +71,12 @@ class RunningMoments:
 
 @dataclass
 class Returns:
-    """The discounted return G ← γG + r of the episode under way, its moments over all steps, and the best one.
+    """The running return G ← γG + r of the episode under way, its moments over all steps, and the largest one.
 
-    The same sum read forwards is the return that followed a step, so that its spread is the scale of the values, and
-    its maximum is the most that any state has been seen to be worth. An episode cut off by a time limit is taken to
-    have gone on as it went: G/(1 − γᵀ) after T steps.
+    It weighs the latest reward most, where the return that followed a step weighs the next one most. Where rewards go
+    on as they are, the two are the same: the spread of G is the scale of the values, and its maximum what the best
+    state has been seen to be worth. Where pay follows cost, the maximum is too low by that cost, discounted. An episode
+    cut off by a time limit is taken to have gone on as it went: G/(1 − γᵀ) after T steps.
     """
 
     discount: float
