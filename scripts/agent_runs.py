@@ -14,7 +14,6 @@ from optac.report.evidence import gather
 from optac.report.files import panel_figure
 from optac.report.groups import Group, group_runs
 from optac.report.panels import curve_panels
-from optac.report.recorded_runs import TrainingRun
 from optac.report.tables import markdown_table
 from optac.studies.table2.report import REFERENCE
 from scripts.marked import write_parts
@@ -38,9 +37,9 @@ def _agents_table(groups: Sequence[Group]) -> str:
     for group in groups:
         for run in group.runs:
             half = run.curve.get(run.steps // 2)
-            numbers = [_number(half), _number(_last(run)), _number(run.recent)]
+            numbers = [_number(half), _number(run.score), _number(run.recent)]
             whole = (
-                f"{mean(map(_last, group.runs)):,.5g}"
+                f"{mean(run.score for run in group.runs):,.5g}"
                 if run is group.runs[-1] and len(group.runs) > 1
                 else ""
             )
@@ -56,8 +55,8 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
     for environment in sorted({run.environment for run in ablated}):
         changed = [run for run in ablated if run.environment == environment]
         steps = min(max(run.curve) for run in changed)
-        default = [_until(run, steps) for run in whole if run.environment == environment]
-        groups = group_runs([*default, *(_until(run, steps) for run in changed)], REFERENCE)
+        default = [run.up_to(steps) for run in whole if run.environment == environment]
+        groups = group_runs([*default, *(run.up_to(steps) for run in changed)], REFERENCE)
         parts += [
             f"## {environment}, {steps:,} steps\n",
             markdown_table(COLUMNS, map(_ablation, groups), left=2),
@@ -75,19 +74,9 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
 def _ablation(group: Group) -> list[str]:
     changed = ", ".join(f"{name}={value:g}" for name, value in (group.runs[0].changed or {}).items())
     line = [group.agent, changed or "plain", ", ".join(str(run.seed) for run in group.runs)]
-    for values in ([_last(run) for run in group.runs], [run.recent for run in group.runs]):
+    for values in ([run.score for run in group.runs], [run.recent for run in group.runs]):
         line += [", ".join(f"{value:,.0f}" for value in values), f"{mean(values):,.0f}"]
-    return [*line, f"{mean(mean(run.curve.values()) for run in group.runs):,.0f}"]
-
-
-def _until(run: TrainingRun, steps: int) -> TrainingRun:
-    """The same run read no further than `steps`."""
-    rows = [row for row in run.rows if int(row["time/total_timesteps"]) <= steps]
-    return replace(run, rows=rows, config={**run.config, "steps": steps})
-
-
-def _last(run: TrainingRun) -> float:
-    return list(run.curve.values())[-1]
+    return [*line, f"{mean(run.over_curve for run in group.runs):,.0f}"]
 
 
 def _number(value: float | None) -> str:

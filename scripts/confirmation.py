@@ -37,13 +37,14 @@ def write_confirmation(folder: Path, readme: Path) -> list[Path]:
                 [
                     short_name(task),
                     pair[0].seed,
-                    *(f"{_mean(run):,.{digits}f} ({_last(run):,.{digits}f})" for run in pair),
+                    *(f"{run.over_curve:,.{digits}f} ({run.score:,.{digits}f})" for run in pair),
                 ]
             )
-        ahead = sum(_mean(ours) > _mean(theirs) for ours, theirs in pairs)
+        ahead = sum(ours.over_curve > theirs.over_curve for ours, theirs in pairs)
         line = [short_name(task)]
         for one in zip(*pairs, strict=True):
-            line += [f"{mean(map(_mean, one)):,.{digits}f} ({mean(run.recent for run in one):,.{digits}f})"]
+            over, recent = mean(run.over_curve for run in one), mean(run.recent for run in one)
+            line += [f"{over:,.{digits}f} ({recent:,.{digits}f})"]
         falls = [
             sum((stability(task, run.curve) for run in one), Stability()) for one in zip(*pairs, strict=True)
         ]
@@ -69,14 +70,6 @@ def _pairs(runs: Sequence[TrainingRun]) -> list[list[TrainingRun]]:
     return [
         [found[agent, seed] for agent in AGENTS] for seed in seeds if all((a, seed) in found for a in AGENTS)
     ]
-
-
-def _mean(run: TrainingRun) -> float:
-    return mean(run.curve.values())
-
-
-def _last(run: TrainingRun) -> float:
-    return list(run.curve.values())[-1]
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from optac.report.statistics import SEEDS_NEEDED
 from optac.studies import agent_ablations, exploration
 from optac.studies.agent_ablations.report import TABLE as INGREDIENTS
 from optac.studies.exploration.report import TABLE as FOUND
-from optac.studies.exploration.report import cost_markdown, short_markdown
+from optac.studies.exploration.report import dense_markdown, short_markdown
 from optac.studies.one_table import OneTable
 from optac.studies.published_runs import missing_runs
 from optac.studies.study import TrainingStudy
@@ -29,7 +30,7 @@ def write_pages(results: Path, root: Path) -> list[Path]:
     """Each study's page: how many runs are in, its table and more; and exploration's lines in the readme."""
     pages = []
     cells = [cell for line in read_cells(results / "table2") for cell in line]
-    more = {exploration.STUDY: {"cost": cost_markdown([cell.group for cell in cells if cell.group])}}
+    more = {exploration.STUDY: {"dense": dense_markdown([cell.group for cell in cells if cell.group])}}
     for study, table in STUDIES:
         folder = results / study.folder
         parts = {
@@ -46,11 +47,12 @@ def write_pages(results: Path, root: Path) -> list[Path]:
 def standing(study: TrainingStudy, folder: Path) -> str:
     """How many of the study's runs are in, the command that makes the rest, and whether the seeds are too few."""
     sweep = study.sweep()
-    missing = missing_runs(sweep, folder)
+    missing = set(missing_runs(sweep, folder))
+    there = Counter(run.id.rpartition("-s")[0] for run in sweep.runs if run.id not in missing)
+    enough = there and min(there.values()) >= SEEDS_NEEDED
+    few = "" if enough else f" Fewer than {SEEDS_NEEDED} seeds are too few to tell."
     if not missing:
-        return f"All {len(sweep.runs)} runs are in."
-    seeds = {run.config["seed"] for run in sweep.runs if run.id not in missing}
-    few = "" if len(seeds) >= SEEDS_NEEDED else f" Fewer than {SEEDS_NEEDED} seeds are too few to tell."
+        return f"All {len(sweep.runs)} runs are in.{few}"
     done = len(sweep.runs) - len(missing)
     return f"{done} of {len(sweep.runs)} runs are in; `optac reproduce {study.name}` makes the rest.{few}"
 

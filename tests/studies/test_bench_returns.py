@@ -241,9 +241,11 @@ def test_the_table_has_medians_and_ranges_of_seeds():
     ]
     assert lines(found["HalfCheetah-v5"])[0][0] == "SBX SAC"
     assert verdicts(found) == [
-        "On Hopper-v5 cRFFSAC's median return was reached by none of the peers.",
+        "On Hopper-v5 cRFFSAC's median return was reached by none of the others.",
         "On HalfCheetah-v5 cRFFSAC's median return was reached by SBX SAC.",
     ]
+    own = {"Hopper-v5": {**found["Hopper-v5"], "sac": {"return": [70]}}}
+    assert verdicts(own) == ["On Hopper-v5 cRFFSAC's median return was reached by optac SAC."]
 
 
 def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_our_agents_are_held_against_our_own_sac(tmp_path: Path) -> None:
     sac = (100.0, 110.0, 120.0)
     features, bonus = told(tmp_path / "one", sac=sac, crffsac=(300.0, 290.0, 110.0), crffsac_bonus=(90.0,))
     assert features.startswith("| cRFFSAC | 123 [−139, 386], cannot tell | 2 of 3 |")
-    assert bonus.startswith("| cRFFSAC + bonus | −20.00, 1 seed: too few to tell | 0 of 1 |")
+    assert bonus.startswith("| cRFFSAC + bonus | −10.00, 1 seed: too few to tell | 0 of 1 |")
     (features,) = told(tmp_path / "other", sac=sac, crffsac=(300.0, 290.0, 310.0))
     assert features.startswith("| cRFFSAC | 190 [167, 213], higher | 3 of 3 |")
     (features,) = told(tmp_path / "constant", sac=(100.0,) * 3, crffsac=(300.0,) * 3)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from optac.studies.exploration.cells import sweep
+from optac.studies.study import TrainingStudy
 from optac.studies.table2.cells import sweep as table2
 from scripts.table2 import write_documents
-from scripts.training_pages import write_pages
+from scripts.training_pages import standing, write_pages
 
 ROOT = Path(__file__).parents[2]
 TABLE2 = "docs/results/table2.md"
@@ -39,6 +40,7 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     copies: Path, published: Callable[..., Path]
 ) -> None:
     runs = [run for run in sweep(seeds=2).runs if run.config["environment"] == "MountainCarContinuous-v0"]
+    runs = [run for run in runs if not {"return_bound", "bonus_alpha"} & set(run.config["changed"])]
     missing = next(
         run for run in runs if run.config["changed"] == {"target_entropy": 0.0} and run.config["seed"] == 11
     )
@@ -47,10 +49,12 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
             continue
         entropy, seed = run.config["settings"]["target_entropy"], run.config["seed"]
         solved = run.config["agent"] == "crffsac-bonus" or entropy == 0.0 or (entropy, seed) == (0.5, 11)
-        results = published(run, [0.0, 91.0 if solved else 89.9, 50.0])
+        untrained = [95.0, *[0.0] * 9]  # at 5,000 steps, before the first update
+        values = untrained if run.config["agent"] == "crffsac" else [0.0, 91.0 if solved else 89.9, 50.0]
+        results = published(run, values)
     results.rename(copies / "exploration")
     page, _, readme = (path.read_text() for path in write_pages(copies, copies))
-    standing = "9 of 50 runs are in; `optac reproduce exploration` makes the rest."
+    standing = "9 of 80 runs are in; `optac reproduce exploration` makes the rest."
     for text in (readme, page):
         assert f"{standing} Fewer than 3 seeds are too few to tell." in text
     assert "| MountainCarContinuous-v0 | 90 | 2 of 2 | 0 of 2 | 1 of 1 |" in readme
@@ -64,7 +68,35 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     assert "0 of 168 runs are in" in ablations and "No run is in yet." in ablations
 
 
-def test_what_the_bonus_costs_is_read_at_the_steps_of_the_same_runs(
+def test_a_control_of_the_bonus_does_not_count_as_the_agent_with_it(
+    copies: Path, published: Callable[..., Path]
+) -> None:
+    for run in sweep(seeds=1, environments=["MountainCarContinuous-v0"]).runs:
+        if run.config["agent"] == "crffsac-bonus":
+            results = published(run, [0.0, 99.0 if run.config["changed"] else 0.0, 0.0])
+    results.rename(copies / "exploration")
+    page, _, readme = (path.read_text() for path in write_pages(copies, copies))
+    assert "| MountainCarContinuous-v0 | 90 | 0 of 1 | missing | missing |" in readme
+    assert "| cRFFSAC + bonus | bonus_alpha=0 | 10 | 1 of 1 |" in page
+
+
+def test_runs_that_are_all_in_may_still_be_too_few_to_tell(
+    published: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = sweep(seeds=3, environments=["MountainCarContinuous-v0"]).runs
+    results, *_ = [published(run, [0.0]) for run in runs]
+
+    def said(seeds: int) -> str:
+        monkeypatch.setattr(
+            TrainingStudy, "sweep", lambda self: sweep(seeds=seeds, environments=["MountainCarContinuous-v0"])
+        )
+        return standing(TrainingStudy("exploration", "", ""), results)
+
+    assert said(2) == "All 16 runs are in. Fewer than 3 seeds are too few to tell."
+    assert said(3) == "All 24 runs are in."
+
+
+def test_what_the_bonus_does_is_read_at_the_steps_of_the_same_runs(
     copies: Path, published: Callable[..., Path]
 ) -> None:
     for run in table2(seeds=3, environments=["optac/HalfCheetah-v0"]).runs:

@@ -94,8 +94,13 @@ class TrainingRun:
         """The mean of the last three evaluations, with less of one evaluation's luck."""
         return mean(list(self.curve.values())[-RECENT:])
 
+    @property
+    def over_curve(self) -> float:
+        """The mean of all evaluations: how soon and how well it learnt."""
+        return mean(self.curve.values())
+
     def up_to(self, steps: int) -> "TrainingRun":
-        """The run as it would be recorded had it been asked for no more than so many steps."""
+        """The same run read no further than `steps`."""
         rows = [row for row in self.rows if (finite(row.get(STEP)) or 0.0) <= steps]
         return replace(self, config={**self.config, "steps": min(self.steps, steps)}, rows=rows)
 

@@ -4,6 +4,6 @@ from optac.studies.study import TrainingStudy
 
 STUDY = TrainingStudy(
     "agent-ablations",
-    "the agents' recipe, one ingredient at a time: taken out of cRFFSAC, put into plain SAC",
+    "the agents' recipe, one ingredient at a time: taken out of cRFFSAC, put into plain SAC; and two put on top",
     __name__,
 )

@@ -27,7 +27,6 @@ def _place(group: Group) -> tuple[str, str, bool, int]:
 def _line(group: Group) -> list[str]:
     runs, first = group.complete, group.runs[0]
     digits = 2 if group.environment == "optac/InvertedPendulum-v0" else 0
-    curves = [mean(run.curve.values()) for run in runs]
     fell = sum((stability(run.environment, run.curve) for run in runs), Stability())
     return [
         short_name(group.environment),
@@ -35,7 +34,7 @@ def _line(group: Group) -> list[str]:
         first.preset or "",
         ", ".join(f"{name}={shown(value)}" for name, value in (first.changed or {}).items()),
         ", ".join(str(run.seed) for run in runs),
-        fixed(mean(curves), digits),
+        fixed(mean(run.over_curve for run in runs), digits),
         fixed(mean(run.recent for run in runs), digits),
         fell.text,
     ]

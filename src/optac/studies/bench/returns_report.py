@@ -76,13 +76,13 @@ def draw(rows: Sequence[Row], file: Path) -> None:
 
 
 def verdicts(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Number]]]]) -> list[str]:
-    """For each task where cRFFSAC has run beside a peer: who of the peers is ahead of it, by the median of seeds."""
+    """For each task where cRFFSAC has run beside others: who of them is ahead of it, by the median of seeds."""
     said = []
     for task, contenders in found.items():
         middle = {name: median(one["return"]) for name, one in contenders.items()}
-        peers = [name for name in middle if CONTENDERS[name].module]
-        if peers and "crffsac" in middle:
-            ahead = [CONTENDERS[name].title for name in peers if middle[name] >= middle["crffsac"]]
-            who = " and ".join(ahead) if ahead else "none of the peers"
+        others = [name for name in middle if name != "crffsac"]
+        if others and "crffsac" in middle:
+            ahead = [CONTENDERS[name].title for name in others if middle[name] >= middle["crffsac"]]
+            who = " and ".join(ahead) if ahead else "none of the others"
             said.append(f"On {task} cRFFSAC's median return was reached by {who}.")
     return said

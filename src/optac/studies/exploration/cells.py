@@ -1,6 +1,8 @@
 """Two sparse tasks as a sweep: cRFFSAC with and without the bonus, and SAC with three targets for its entropy.
 
-Tasks, thresholds, steps and the bonus, which is the preset's, stand here before any of these seeds is run.
+Tasks, thresholds, steps and the bonus, which is the preset's, stood here before any of these seeds was run. The
+controls were added when a part of the others was in: what comes with the bonus but is not the bonus, and a SAC whose
+values nothing bounds.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,12 @@ VARIANTS: Final[Sequence[tuple[str, dict[str, Any]]]] = (
     ("sac", {"target_entropy": 0.5}),
 )
 """both tasks have one action: SAC's own target is −1, and uniform actions have 0.69"""
+CONTROLS: Final[Sequence[tuple[str, dict[str, Any]]]] = (
+    ("crffsac-bonus", {"bonus_alpha": 0.0}),
+    ("sac", {"return_bound": False}),
+    ("sac", {"return_bound": False, "target_entropy": 0.5}),
+)
+"""a bonus of 0 under the bound that allows for one; and entropy to come, which the bound cuts where nothing pays"""
 
 
 def sweep(
@@ -36,7 +44,7 @@ def sweep(
     """All of it, or less: these tasks, seeds 10 … 9 + seeds, so many steps."""
     from optac.studies.published_runs import planned
 
-    variants = [(agent, {"preset": preset, **settings}) for agent, settings in VARIANTS]
+    variants = [(agent, {"preset": preset, **settings}) for agent, settings in (*VARIANTS, *CONTROLS)]
     return planned(
         "exploration", STEPS, variants, environments=environments, seeds=seeds, steps=steps, first=FIRST
     )

@@ -25,8 +25,9 @@ COLUMNS = [
     "last returns",
 ]
 
+WITH, WITHOUT = "crffsac-bonus", "crffsac"
 DENSE = "optac/HalfCheetah-v0"
-"""where every step pays, so that a bonus can only cost"""
+"""where every step pays"""
 DENSE_STEPS = (50_000, 100_000, 150_000, 200_000)
 
 
@@ -43,9 +44,9 @@ def lines(groups: Sequence[Group]) -> list[list[str]]:
 
 
 def first_solved(run: TrainingRun) -> int | None:
-    """The step of the first evaluation that reached the task's threshold."""
-    enough = SOLVED[run.environment]
-    return next((step for step, value in sorted(run.curve.items()) if value >= enough), None)
+    """The step of the first evaluation that reached the task's threshold, once something had been learnt."""
+    enough, start = SOLVED[run.environment], run.config["settings"]["learning_starts"]
+    return next((step for step, value in sorted(run.curve.items()) if value >= enough and step > start), None)
 
 
 def _line(group: Group) -> list[str]:
@@ -65,15 +66,19 @@ def _line(group: Group) -> list[str]:
 
 
 def short_markdown(groups: Sequence[Group]) -> str:
-    """One line for each task: how many seeds of each agent solved it, of SAC those of its best target for entropy."""
-    agents = list(AGENTS)[::-1]
+    """One line for each task: how many seeds of each agent solved it, of SAC those of its best variant."""
     lines = []
     for task, enough in SOLVED.items():
         there = [group for group in groups if group.environment == task and group.complete]
-        solved = [_best([group for group in there if group.agent == agent]) for agent in agents]
+        solved = [
+            _best([group for group in there if group.agent == agent and group.has_usual_settings])
+            for agent in (WITH, WITHOUT)
+        ]
+        solved.append(_best([group for group in there if group.agent == "sac"]))
         lines.append([short_name(task), f"{enough:g}", *solved])
-    names = [AGENTS[agent] for agent in agents]
-    return markdown_table(["task", "solved at", *names[:-1], f"{names[-1]}, best target"], lines)
+    return markdown_table(
+        ["task", "solved at", AGENTS[WITH], AGENTS[WITHOUT], f"{AGENTS['sac']}, best variant"], lines
+    )
 
 
 def _best(groups: Sequence[Group]) -> str:
@@ -87,23 +92,24 @@ def _best(groups: Sequence[Group]) -> str:
     return "{} of {}".format(*max(counts, key=lambda count: (count[0] / count[1], count[1])))
 
 
-def cost_markdown(groups: Sequence[Group]) -> str:
-    """What the bonus costs where rewards are dense, of Table 2's runs: with and without it at several steps."""
+def dense_markdown(groups: Sequence[Group]) -> str:
+    """What the bonus does where rewards are dense, of Table 2's runs: with and without it at several steps."""
     there = {
         group.agent: group
         for group in groups
         if group.environment == DENSE and group.has_usual_settings and group.complete
     }
-    agents = list(AGENTS)[:0:-1]
-    if not all(agent in there for agent in agents):
-        return "No run with the bonus is in yet.\n"
+    if WITH not in there or WITHOUT not in there:
+        return "No task has runs of both yet.\n"
     lines = []
     for step in DENSE_STEPS:
-        pair = [_up_to(there[agent], step) for agent in agents]
-        scores = [mean_std(group.summary) for group in pair if group.summary]
-        lines.append([f"{step:,}", *scores, *against(*pair)])
-    names = [AGENTS[agent] for agent in agents]
-    return markdown_table(["at step", *names, "with it minus without", "seeds ahead with it"], lines)
+        ours, theirs = _up_to(there[WITH], step), _up_to(there[WITHOUT], step)
+        if ours.summary and theirs.summary:
+            lines.append(
+                [f"{step:,}", mean_std(ours.summary), mean_std(theirs.summary), *against(ours, theirs)]
+            )
+    columns = ["at step", AGENTS[WITH], AGENTS[WITHOUT], "with it minus without", "seeds ahead with it"]
+    return markdown_table(columns, lines)
 
 
 def _up_to(group: Group, step: int) -> Group:

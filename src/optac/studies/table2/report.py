@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 from optac.report.evidence import gather
 from optac.report.files import Written, write_report
@@ -49,12 +50,13 @@ def against_sac_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
 def against(ours: Group, theirs: Group) -> tuple[str, str]:
     """The difference, whether the seeds can tell it from none, and on how many of those that both have it is ahead.
 
-    A run of each must have ended.
+    A run of each must have ended. Where there is no interval, the difference is of the seeds that both have.
     """
     assert ours.summary is not None and theirs.summary is not None
     gap = difference(ours.summary, theirs.summary)
-    told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else _untold(gap.mean, ours, theirs)
     both = [(score, theirs.scores[seed]) for seed, score in ours.scores.items() if seed in theirs.scores]
+    pairs = mean(one - other for one, other in both) if both else gap.mean
+    told = f"{interval(gap.interval)}, {gap.verdict}" if gap.interval else _untold(pairs, ours, theirs)
     return told, f"{sum(one > other for one, other in both)} of {len(both)}"
 
 
