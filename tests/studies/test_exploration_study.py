@@ -10,14 +10,14 @@ import pytest
 from optac.cli import main
 from optac.environments import make
 from optac.environments.pendulum import SparseSwingUp
-from optac.studies.exploration.cells import SOLVED, VARIANTS, sweep
+from optac.studies.exploration.cells import CONTROLS, SOLVED, VARIANTS, sweep
 
 
 def test_every_variant_is_run_on_both_tasks_with_seeds_10_to_14() -> None:
     runs = sweep().runs
-    assert len(runs) == len({run.id for run in runs}) == 2 * len(VARIANTS) * 5
+    assert len(runs) == len({run.id for run in runs}) == 2 * len([*VARIANTS, *CONTROLS]) * 5
     assert {run.config["environment"] for run in runs} == set(SOLVED)
-    assert [run.config["seed"] for run in runs] == sorted([10, 11, 12, 13, 14] * 10)
+    assert [run.config["seed"] for run in runs] == sorted([10, 11, 12, 13, 14] * 16)
 
 
 def test_solved_is_the_first_evaluation_at_the_threshold_and_the_end_is_told_apart(
