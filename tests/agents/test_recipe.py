@@ -36,6 +36,7 @@ AGENTS = {
     "crffsac": TINY | {"feature_width": 6},
     "crffsac-bonus": TINY | {"feature_width": 6, "bonus_every": 30, "bonus_samples": 50},
 }
+PAIRS = {"actor_every": 2, "updates_per_dispatch": 5}
 OBS, ACT, BATCH = 3, 2, 16
 STATISTICS = Statistics(np.zeros(OBS), np.ones(OBS), np.ones(()), np.full((), 4.0), np.full((), 100.0))
 
@@ -176,7 +177,7 @@ def test_when_it_is_not_the_actors_turn_actor_and_temperature_rest(agent: str) -
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_updates_come_in_whole_rounds_and_one_is_made_up_for(agent: str) -> None:
-    learnt = made(agent, updates_per_dispatch=5, actor_every=2)
+    learnt = made(agent, **PAIRS)
     counts = []
     for steps in (20, 5, 4, 1, 11):
         learnt.learn(steps)
@@ -189,8 +190,8 @@ def test_updates_come_in_whole_rounds_and_one_is_made_up_for(agent: str) -> None
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_run_stopped_between_two_updates_of_a_round_goes_on_to_the_bit(agent: str, tmp_path: Path) -> None:
-    whole = made(agent, actor_every=2).learn(45).learn(56)
-    made(agent, actor_every=2).learn(45).save(tmp_path / "a.ckpt")
+    whole = made(agent, **PAIRS).learn(45).learn(56)
+    made(agent, **PAIRS).learn(45).save(tmp_path / "a.ckpt")
     resumed = Agent.load(tmp_path / "a.ckpt")
     assert int(resumed._learner.state.updates) == 24  # of 25 steps past the random ones
     resumed.learn(56)
@@ -200,7 +201,7 @@ def test_a_run_stopped_between_two_updates_of_a_round_goes_on_to_the_bit(agent: 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_exported_policy_standardises_as_the_agent_does(agent: str, tmp_path: Path) -> None:
-    learnt = made(agent, "optac/HalfCheetah-v0", width=64).learn(40)
+    learnt = made(agent, "optac/HalfCheetah-v0", width=64, learning_starts=40).learn(40)
     learnt.export(tmp_path / "policy.npz")
     policy = optac.numpy_policy.load(tmp_path / "policy.npz")
     rows = (np.random.default_rng(0).normal(size=(500, 17)) * 30).astype(np.float32)
