@@ -47,11 +47,7 @@ class Worker:
 
     @classmethod
     def start(cls, task: Task) -> "Worker":
-        """Begin the attempt, in a process group of its own: a terminal's SIGINT reaches the launcher alone.
-
-        The session stays the launcher's. Linux weighs sessions against each other first and `nice` only within one, so
-        that a nice sweep's workers in sessions of their own would take as much as anybody.
-        """
+        """Begin the attempt. It has a session of its own, so that a terminal's SIGINT reaches the launcher alone."""
         with opened(_errors(task), os.O_WRONLY | os.O_APPEND | os.O_CREAT) as errors:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "optac.sweeps.worker"],
@@ -59,7 +55,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
-                process_group=0,
+                start_new_session=True,
             )
         assert process.stdin is not None
         try:

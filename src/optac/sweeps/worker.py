@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -106,8 +107,21 @@ def _run(task: Task, note: Callable[[str], None]) -> None:
     kind.resume()(task.path, on_notice=note, claim=Claim(task.attempt, task.launcher), trust=True)
 
 
+def stay_nice() -> None:
+    """Give this process's session the niceness of the process.
+
+    Linux weighs sessions against each other first, and `nice` counts only within one: a nice sweep's workers, each with
+    a session of its own, would take as much as anybody.
+    """
+    nice = os.nice(0)
+    if nice > 0:
+        with suppress(OSError):  # a system without them
+            Path("/proc/self/autogroup").write_text(str(nice), encoding="utf-8")
+
+
 def main() -> None:
     """Read a task, make the attempt, print the outcome."""
+    stay_nice()
     task = Task.from_json(sys.stdin.read())
     # The outcome alone goes to standard output, whatever a library may print there.
     answer = os.fdopen(os.dup(1), "w")
