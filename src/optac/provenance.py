@@ -48,22 +48,22 @@ def all_versions() -> dict[str, str]:
 @cache
 def processor() -> str:
     """The processor's name, as far as the system says it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    named = (line.partition(":")[2].strip() for line in _cpuinfo() if line.startswith("model name"))
     return next(named, platform.processor() or platform.machine())
 
 
 @cache
 def instructions() -> str:
     """The instructions that this processor has, which compiled code may use, as far as the system says them."""
+    listed = (line for line in _cpuinfo() if line.startswith(("flags", "Features")))
+    return next(listed, platform.processor())
+
+
+def _cpuinfo() -> list[str]:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+        return []
 
 
 def source_commit(package: Path = Path(__file__).parent) -> str | None:
