@@ -100,7 +100,7 @@ def dense_markdown(groups: Sequence[Group]) -> str:
         if group.environment == DENSE and group.has_usual_settings and group.complete
     }
     if WITH not in there or WITHOUT not in there:
-        return "No task has runs of both yet.\n"
+        return f"{short_name(DENSE)} has no runs of both yet.\n"
     lines = []
     for step in DENSE_STEPS:
         ours, theirs = _up_to(there[WITH], step), _up_to(there[WITHOUT], step)
