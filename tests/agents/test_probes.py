@@ -13,8 +13,8 @@ from optac.agents.agent import Agent
 from optac.agents.parts.features import features
 
 QUICK = {
-    "width": 32,
-    "batch_size": 64,
+    "width": 16,
+    "batch_size": 16,
     "learning_starts": 100,
     "actor_every": 1,
     "learning_rate": 3e-3,
@@ -32,9 +32,9 @@ def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
     if agent == "sac":
         return optac.SAC(env, seed=0, **(QUICK | more)).learn(steps)
     if agent == "td7sac":
-        copies = {"embedding_width": 32, "target_rate": 1.0, "target_every": 20}
+        copies = {"embedding_width": 16, "target_rate": 1.0, "target_every": 20}
         return Agent(env, agent=agent, seed=0, **(QUICK | copies | more)).learn(steps)
-    features = {"feature_width": 32, "feature_learning_rate": 3e-3, "feature_copy_rate": 0.05}
+    features = {"feature_width": 16, "feature_learning_rate": 3e-3, "feature_copy_rate": 0.05}
     bonus = {"bonus": agent == "crffsac-bonus", "bonus_scale": 0.01, "bonus_every": 200, "bonus_samples": 500}
     return optac.CRFFSAC(env, seed=0, **(QUICK | features | bonus | more)).learn(steps)
 
