@@ -47,7 +47,8 @@ def speeds(measured: dict[str, Any]) -> str:
         for name, said in sorted(measured["answers"].items(), key=lambda one: list(NAMES).index(one[0]))
     ]
     within = ratios(measured["answers"], measured["facts"])
-    within |= {TWO_CORES: [both / one for one, both in measured["two_cores"]]}
+    if measured["two_cores"]:
+        within |= {TWO_CORES: [both / one for one, both in measured["two_cores"]]}
     found = [
         [name, spread(values, 2), f"≥ {AIMS[name]}" if name in AIMS else ""]
         for name, values in within.items()
@@ -107,8 +108,14 @@ def readme_returns(rows: Sequence[Row]) -> str:
         for name in CONTENDERS
         if any(name in contenders for contenders in found.values())
     }
-    table = markdown_table(["", *found], [[CONTENDERS[name].title, *line] for name, line in cells.items()])
+    head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items())]
+    table = markdown_table(head, [[CONTENDERS[name].title, *line] for name, line in cells.items()])
     return "\n".join([_how_many(rows), table, *(f"{said}\n" for said in verdicts(found)), _figure("")])
+
+
+def _seeds(contenders: dict[str, Any]) -> str:
+    count = min(len(one["return"]) for one in contenders.values())
+    return "1 seed" if count == 1 else f"{count} seeds"
 
 
 def _return(contenders: dict[str, Any], name: str) -> str:

@@ -6,7 +6,7 @@
 A policy is a = (low + high)/2 + (high − low)/2 · tanh(mean(s)), with mean(s) the first half of what a multi-layer
 perceptron gives, on (s − μ) / σ where the file holds μ and σ. Where it holds embeddings, perceptrons too, the first
 sees their outputs side by side instead, each divided by its mean absolute value. The other half is the spread of the
-random policy around it, which `sample` plays; a file may leave it out. The file holds numbers and one word, never
+random policy around it, which `sample` plays; a file may leave it out. The file holds numbers and two words, never
 Python objects, and is checked in full before it is used. An agent acts by this code, so its export acts as it does.
 """
 

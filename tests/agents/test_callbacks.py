@@ -56,8 +56,8 @@ class Told(optac.Callback):
         self.calls.append(("end", training.step))
 
 
-def trained(out: Path, steps: int = 120, settings: Any = TINY, **more: Any) -> Any:
-    return train(ENV, "sac", steps=steps, seed=1, settings=settings, out=out, **more)
+def trained(out: Path, steps: int = 120, settings: Any = TINY, *, seed: int = 1, **more: Any) -> Any:
+    return train(ENV, "sac", steps=steps, seed=seed, settings=settings, out=out, **more)
 
 
 def test_a_callback_is_told_of_everything_in_order_and_changes_nothing(tmp_path: Path) -> None:
@@ -203,6 +203,53 @@ def test_a_resumed_run_keeps_the_best_of_all_its_evaluations(tmp_path: Path) -> 
     resume(tmp_path / "run", steps=300)
     assert (tmp_path / "run" / "best.npz").read_bytes() == (tmp_path / "whole" / "best.npz").read_bytes()
     assert scored(tmp_path / "run") == scored(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_best_of_an_end_that_a_longer_run_has_not_is_none_of_its_own(
+    tmp_path: Path, killed: bool
+) -> None:
+    """70 steps end between the evaluations at 60 and 120, with the best of the three; killed right after it, too."""
+
+    class Killed(optac.Callback):
+        def on_evaluation(self, training: Any, row: dict[str, Any]) -> None:
+            if training.step == 70:
+                raise KeyboardInterrupt
+
+    run, whole = tmp_path / "run", tmp_path / "whole"
+    asked = {"seed": 11, "settings": {**TINY, "checkpoint_every": 60}, "stop_on_reward": -0.2}
+    if killed:
+        with pytest.raises(KeyboardInterrupt):
+            trained(run, steps=70, callback=Killed(), **asked)
+        resume(run)
+    else:
+        trained(run, steps=70, **asked)
+    assert evaluate(run, best=True).steps == 70
+    at_the_end = (run / "best.npz").read_bytes()
+    trained(whole, **asked)
+    assert resume(run, steps=120).steps == 120
+    assert scored(run) == scored(whole) and evaluate(run, best=True).steps == 60
+    assert (run / "best.npz").read_bytes() == (whole / "best.npz").read_bytes() != at_the_end
+    assert sorted(path.name for path in run.glob("best*")) == ["best.npz"]
+    assert run_config(run)["stop_on_reward"] == -0.2, "what was reached at 70 steps alone has stopped nothing"
+
+
+def test_a_best_checkpoint_that_begins_later_keeps_the_best_from_then_on(tmp_path: Path) -> None:
+    agent = optac.SAC(ENV, seed=11, **TINY).learn(70)
+    agent.learn(50, callback=optac.BestCheckpoint(tmp_path / "later.npz"))
+    observations = np.linspace(-2, 2, 50, dtype=np.float32)[:, None]
+    kept = numpy_policy.load(tmp_path / "later.npz")
+    assert np.array_equal(kept(observations), agent.predict(observations)[0])
+
+
+def test_a_checkpoint_is_told_of_once_where_a_callback_stops_the_run_at_it(tmp_path: Path) -> None:
+    told = Told()
+    trained(
+        tmp_path / "run",
+        settings={**TINY, "checkpoint_every": 60},
+        callback=[told, optac.StopOnReward(-1e6)],
+    )
+    assert [call for call in told.calls if call[0] == "checkpoint"] == [("checkpoint", 60)]
 
 
 def test_a_callback_that_raises_fails_the_run_in_one_line_that_names_it(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """The tables on pages are those of the committed rows."""
 
+import json
 import shutil
 from pathlib import Path
 
+from scripts.bench_pages import speeds
 from scripts.study_pages import write_pages
 
 ROOT = Path(__file__).parents[2]
@@ -17,3 +19,9 @@ def test_pages_show_what_the_rows_give(tmp_path: Path) -> None:
     assert len(pages) == 8
     for page in pages:
         assert page.read_text() == (ROOT / page.relative_to(tmp_path)).read_text(), "run `make study-pages`"
+
+
+def test_the_page_of_speeds_is_written_without_a_second_core() -> None:
+    measured = json.loads((ROOT / "results" / "bench" / "agents.json").read_text())
+    both = "two runs on two cores over one"
+    assert both in speeds(measured) and both not in speeds(measured | {"two_cores": []})

@@ -38,8 +38,10 @@ ROWS = [
     row("crffsac", 0, [20, 40]),
     row("crffsac", 1, [10, 60], peak_rss_bytes=500_000_000),
     row("crffsac", 2, [30, 50]),
-    row("sbx-sac", 0, [10, 300], task="HalfCheetah-v5"),
-    row("crffsac", 0, [10, 200], task="HalfCheetah-v5"),
+    row("sbx-sac", 1, [10, 20]),
+    row("sbx-sac", 2, [10, 45]),
+    *(row("sbx-sac", seed, [10, 300], task="HalfCheetah-v5") for seed in range(3)),
+    *(row("crffsac", seed, [10, 200], task="HalfCheetah-v5") for seed in range(3)),
 ]
 
 
@@ -237,15 +239,27 @@ def test_the_table_has_medians_and_ranges_of_seeds():
     assert list(found["Hopper-v5"]) == ["crffsac", "sbx-sac"]
     assert lines(found["Hopper-v5"]) == [
         ["optac cRFFSAC", "3", "50 (40–60)", "1,000", "20", "300"],
-        ["SBX SAC", "1", "30 (30–30)", "1,000", "20", "300"],
+        ["SBX SAC", "3", "30 (20–45)", "1,000", "20", "300"],
     ]
     assert lines(found["HalfCheetah-v5"])[0][0] == "SBX SAC"
     assert verdicts(found) == [
         "On Hopper-v5 cRFFSAC's median return was reached by none of the others.",
         "On HalfCheetah-v5 cRFFSAC's median return was reached by SBX SAC.",
     ]
-    own = {"Hopper-v5": {**found["Hopper-v5"], "sac": {"return": [70]}}}
+    own = {"Hopper-v5": {**found["Hopper-v5"], "sac": {"return": [70, 80, 60]}}}
     assert verdicts(own) == ["On Hopper-v5 cRFFSAC's median return was reached by optac SAC."]
+
+
+def test_contenders_are_compared_by_the_seeds_that_all_of_them_have():
+    """Stopped midway: SAC, the better on the seed that both have, has not the other, on which all do well."""
+    early = [row("crffsac", 0, [0, 100]), row("sac", 0, [0, 500]), row("crffsac", 1, [0, 1_000])]
+    found = summary(early)
+    assert [line[:3] for line in lines(found["Hopper-v5"])] == [
+        ["optac SAC", "1", "500 (500–500)"],
+        ["optac cRFFSAC", "1", "100 (100–100)"],
+    ]
+    assert verdicts(found) == ["On Hopper-v5 fewer than 3 seeds are in: too few to tell who is ahead."]
+    assert "| Hopper-v5, 1 seed |" in readme_returns(early)
 
 
 def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None:
@@ -261,9 +275,10 @@ def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None
 
 def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     page, readme = returns_part(ROWS), readme_returns(ROWS)
-    assert "6 of 30 trainings are in, at commit 0123abc. `optac bench returns --out results/bench`" in page
+    assert "12 of 30 trainings are in, at commit 0123abc. `optac bench returns --out results/bench`" in page
     assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
     assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) |" in readme
+    assert "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds |" in readme
     assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
 
 

@@ -56,7 +56,7 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     page, _, readme = (path.read_text() for path in write_pages(copies, copies))
     standing = "9 of 80 runs are in; `optac reproduce exploration` makes the rest."
     for text in (readme, page):
-        assert f"{standing} Fewer than 3 seeds are too few to tell." in text
+        assert f"{standing} Where fewer than 3 seeds are in, they are too few to tell." in text
     assert "| MountainCarContinuous-v0 | 90 | 2 of 2 | 0 of 2 | 1 of 1 |" in readme
     assert "| SparseSwingUp | 100 | missing | missing | missing |" in readme
     line = (
@@ -66,6 +66,18 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     assert "| target_entropy=0.5 | 10, 11 | 1 of 2 |" in page and "| target_entropy=0 | 10 | 1 of 1 |" in page
     ablations = (copies / "docs/results/agent-ablations.md").read_text()
     assert "0 of 168 runs are in" in ablations and "No run is in yet." in ablations
+
+
+def test_a_variant_of_one_seed_is_not_the_best_where_others_have_enough(
+    copies: Path, published: Callable[..., Path]
+) -> None:
+    for run in sweep(environments=["MountainCarContinuous-v0"]).runs:
+        changed, seed = run.config["changed"], run.config["seed"]
+        if run.config["agent"] == "sac" and (changed == {"target_entropy": 0.5} or seed == 10):
+            results = published(run, [0.0, 0.0 if seed == 14 else 91.0, 0.0])
+    results.rename(copies / "exploration")
+    *_, readme = (path.read_text() for path in write_pages(copies, copies))
+    assert "| MountainCarContinuous-v0 | 90 | missing | missing | 4 of 5 |" in readme
 
 
 def test_a_control_of_the_bonus_does_not_count_as_the_agent_with_it(
@@ -92,7 +104,7 @@ def test_runs_that_are_all_in_may_still_be_too_few_to_tell(
         )
         return standing(TrainingStudy("exploration", "", ""), results)
 
-    assert said(2) == "All 16 runs are in. Fewer than 3 seeds are too few to tell."
+    assert said(2) == "All 16 runs are in. Where fewer than 3 seeds are in, they are too few to tell."
     assert said(3) == "All 24 runs are in."
 
 

@@ -111,7 +111,8 @@ class Agent:
         """Play episodes with the deterministic policy in an environment of their own; nothing is learnt from them.
 
         The answer has `mean` and `std`, and of each episode `returns` and `lengths`. No evaluation had their seeds
-        so far; `seed` chooses among them. Loaded from a finished run, these are the episodes of `optac eval`.
+        so far; `seed` chooses among them. Loaded from a run that went to its last step, these are the episodes of
+        `optac eval`.
         """
         episodes, seed = whole("episodes", episodes), whole("seed", seed, least=0)
         return evaluate(

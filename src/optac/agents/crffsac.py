@@ -4,9 +4,10 @@ Paper, section 7. φ is the second hidden layer of an MLP on (s, a), trained by 
 are two-layer MLPs on φ ("mlp"), as the paper simplifies, or linear on fixed cos(Wφ + b) ("fourier"), as it
 derives. With the bonus, min(α‖φ‖_Λ⁻¹, 1) enters the critic's target and nothing else.
 
-Differs from the paper: s' is standardised; critics, actor and bonus see a slowly moving copy of φ, without which
-their input changes under them; the bonus has a scale instead of 3H; the actor is SAC's, as in its experiments, not the
-softmax of summed critics of its analysis. By default critics are SAC's own, each with its φ beside (s, a).
+Differs from the paper: s' is standardised; critics see a slowly moving copy of φ, without which their input changes
+under them, and the bonus that copy as it was when Λ was built; the bonus has a scale instead of 3H; the actor is
+SAC's, as in its experiments, not the softmax of summed critics of its analysis. By default critics are SAC's own,
+each with its φ beside (s, a).
 """
 
 import dataclasses
@@ -78,7 +79,7 @@ class Settings(AgentSettings):
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
     feature_width: int = setting(
-        64, "dimension of φ, below a hidden layer of `width` or twice as many", least=1
+        64, "dimension of φ; its hidden layer has `width` units or twice this, whichever is less", least=1
     )
     own_features: bool = setting(True, "give every critic a φ of its own, with errors of its own")
     feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)

@@ -71,7 +71,7 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     """And those of cRFFSAC."""
 
     feature_width: int
-    """dimension of φ, below a hidden layer of `width` or twice as many"""
+    """dimension of φ; its hidden layer has `width` units or twice this, whichever is less"""
     own_features: bool
     """give every critic a φ of its own, with errors of its own"""
     feature_steps: int

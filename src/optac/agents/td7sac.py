@@ -5,8 +5,9 @@ Fujimoto et al. 2023, "For SALE: State-Action Representation Learning for Deep R
 z_s beside s, of copies that stand still for 250 updates, as the targets do. Replay draws rows by their errors.
 
 Differs from TD7: the policy is soft actor-critic's, without target policy, policy checkpoints or behaviour cloning;
-values are bounded by the best return seen instead of by the targets seen; by default the embedding is a quarter as
-wide, priorities are up to ten updates old, and observations and the critics' layers are standardised, as SAC's are.
+by default a next state's value is bounded by the largest running return, not by the targets seen, the embedding is a
+quarter as wide, priorities are up to ten updates old, and observations and the critics' layers are standardised, as
+SAC's are.
 """
 
 import dataclasses

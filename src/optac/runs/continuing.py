@@ -33,18 +33,25 @@ def refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoi
         refuse_changed(folder, then, config)
 
 
-def with_stop(folder: RunFolder, config: Row, reward: float | None) -> Row:
+def with_stop(folder: RunFolder, config: Row, reward: float | None, found: Checkpoint | None) -> Row:
     """The configuration that stops at this mean return, or still where it did, recorded in the folder.
 
-    What an evaluation has reached has stopped the run, and does so no more.
+    What an evaluation up to the checkpoint that was found has reached has stopped the run, and does so no more.
     """
-    used_up = STOP in config and best_score(folder.rows()) >= config[STOP]
+    rows = [] if found is None else _rows_up_to(found, folder)
+    used_up = STOP in config and best_score(rows) >= config[STOP]
     kept = {name: value for name, value in config.items() if name != STOP or not used_up}
     changed = kept | stop_of(reward)
     if changed != config:
         folder.check()
         write_json(folder.config_path, changed)
     return changed
+
+
+def _rows_up_to(found: Checkpoint, folder: RunFolder) -> list[Row]:
+    with checkpoint.read_as_ours(found):
+        step = int(found.meta["step"])
+    return [row for row in folder.rows() if step_of(row, folder) <= step]
 
 
 def stop_of(reward: float | None) -> Row:
@@ -73,3 +80,14 @@ def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
     folder.check()
     write_json(folder.config_path, longer)
     return longer
+
+
+def step_of(row: Row, folder: RunFolder) -> int:
+    """The step of a row of metrics; RunFailed where it is no number."""
+    step = row.get("time/total_timesteps")
+    if type(step) is not int:
+        raise RunFailed(
+            f"{folder.metrics_path} is damaged: a row has time/total_timesteps={step!r}; remove that row and the ones "
+            "after it, then resume"
+        )
+    return step

@@ -105,7 +105,7 @@ def resume(
                 with _learner(config, found) as learner:
                     return result_of(folder, config, learner, exact=bool(found.meta.get("exact", True)))
         if further if finished else stop_on_reward is not None:
-            config = with_stop(folder, config, stop_on_reward)
+            config = with_stop(folder, config, stop_on_reward, found)
         with made(config["environment"]) as env:
             return run(folder, config, _chosen(config), env, found, **watching)
 

@@ -25,8 +25,8 @@ from optac.agents.training.loop import train as run_loop
 from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
-from optac.errors import RunFailed
 from optac.provenance import made_by
+from optac.runs.continuing import step_of
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
 from optac.runs.running import Interrupted, at_work
@@ -61,7 +61,7 @@ def run(
         else:
             learner = store.take_up(found, chosen, env, _changed_rows(folder, found), heed)
         first, started = learner.step, time.perf_counter()
-        folder.cut(lambda row: _step_of(row, folder) <= first)
+        folder.cut(lambda row: step_of(row, folder) <= first)
         watched = Training(learner, total, folder.rows(), folder.path)
         stops: list[Given] = [StopBelow(config["bars"])] if config.get("bars") else []
         stops += [StopOnReward(config[STOP])] if STOP in config else []
@@ -70,8 +70,8 @@ def run(
         def save() -> None:
             folder.check()
             folder.flush_rows()
-            store.save(learner, folder.check, rows=folder.rows_seal())
-            callbacks.checkpoint()
+            if store.save(learner, folder.check, rows=folder.rows_seal()):
+                callbacks.checkpoint()
 
         def pass_on(row: Row) -> None:
             for receive in (folder.append, callbacks.row, on_row, progress.row):
@@ -105,19 +105,9 @@ def _changed_rows(folder: RunFolder, found: Checkpoint) -> list[str]:
     """Why a run that goes on from a checkpoint will not have the rows that it had there."""
     with read_as_ours(found):
         seal, step = found.meta.get("rows"), int(found.meta["step"])
-        size = folder.size_kept(lambda row: _step_of(row, folder) <= step)
+        size = folder.size_kept(lambda row: step_of(row, folder) <= step)
         same = seal is None or folder.rows_seal(size) == seal
     return [] if same else [f"{folder.metrics_path} is not what was written up to the checkpoint"]
-
-
-def _step_of(row: Row, folder: RunFolder) -> int:
-    step = row.get("time/total_timesteps")
-    if type(step) is not int:
-        raise RunFailed(
-            f"{folder.metrics_path} is damaged: a row has time/total_timesteps={step!r}; remove that row and the ones "
-            "after it, then resume"
-        )
-    return step
 
 
 def result_of(

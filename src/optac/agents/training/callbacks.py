@@ -6,6 +6,7 @@ and as far as it goes, the run without them.
 """
 
 import math
+import os
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from optac.agents.training.learner import Learner
-from optac.agents.training.loop import Row
+from optac.agents.training.loop import Row, ends_like_a_longer_run
 from optac.errors import InvalidInput, OptacError, RunFailed, require_extra
 from optac.numpy_policy import Policy
+from optac.plain_files import is_there
 
 SCORE: Final = "eval/mean_reward"
 BEST: Final = "best.npz"
@@ -46,6 +48,12 @@ class Training:
     def policy(self) -> Policy:
         """The policy as it is now, as plain arrays: `policy(observation)`, `policy.save("policy.npz")`."""
         return self.learner.policy
+
+    @property
+    def ends_short(self) -> bool:
+        """Whether this is the end of a run where one that goes further has no evaluation."""
+        last = self.folder is not None and self.step == self.total
+        return last and not ends_like_a_longer_run(self.learner.chosen.settings, self.total)
 
     def place(self, given: Path | None, name: str) -> Path:
         """Where to write: as given, else under this name in the run's folder."""
@@ -107,7 +115,9 @@ class StopOnReward(_Stopping):
 class BestCheckpoint(Callback):
     """Keeps the policy of the best evaluation so far in `file`, an .npz that `optac.numpy_policy.load` reads.
 
-    Without a name it is best.npz in the run's folder: every run of `optac train` has it.
+    Without a name it is best.npz in the run's folder: every run of `optac train` has it. A run that ends between two
+    evaluations has one at its end that a longer run has not: where that is the best, the one before stays beside it as
+    best.before-end.npz, and is the best again when the run is taken further.
     """
 
     def __init__(self, file: Path | str | None = None) -> None:
@@ -117,13 +127,23 @@ class BestCheckpoint(Callback):
 
     def on_start(self, training: Training) -> None:
         self._written = training.place(self.file, BEST)
-        self.best = best_score(training.rows)
+        before_end = _before_end(self._written)
+        if training.folder is not None and is_there(before_end):
+            os.replace(before_end, self._written)
+        kept = training.folder is not None or is_there(self._written)
+        self.best = best_score(training.rows) if kept else -math.inf
 
     def on_evaluation(self, training: Training, row: Row) -> None:
         if row[SCORE] > self.best:
             assert self._written is not None
+            if training.ends_short and is_there(self._written):
+                os.replace(self._written, _before_end(self._written))
             training.policy.save(self._written)
             self.best = row[SCORE]
+
+
+def _before_end(file: Path) -> Path:
+    return file.with_name(f"{file.stem}.before-end{file.suffix}")
 
 
 class StopBelow(_Stopping):

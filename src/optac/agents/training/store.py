@@ -42,14 +42,14 @@ class CheckpointStore:
 
     def save(
         self, learner: Learner, check: Callable[[], None] = lambda: None, **about: Mapping[str, Any]
-    ) -> None:
+    ) -> bool:
         """Write the rows that are new, then the checkpoint that needs them, and `about` it; keep the newest three.
 
         `check` is asked before each: it raises where the run is not ours any more. A step that is saved already, as
-        when a signal comes just after a checkpoint, is not written again.
+        when a signal comes just after a checkpoint, is not written again: the answer is then False.
         """
         if learner.step == self.saved_step:
-            return
+            return False
         folder = checkpoints.pieces_folder(self.parent)
         check()
         self.pieces = extend_pieces(folder, self.pieces, learner.replay)
@@ -60,6 +60,7 @@ class CheckpointStore:
         self.saved_step = learner.step
         check()
         checkpoints.prune(self.parent)
+        return True
 
     def take_up(
         self,

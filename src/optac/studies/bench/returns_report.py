@@ -6,6 +6,7 @@ from statistics import mean, median
 from typing import Any, Final
 
 from optac.figures import COLOURS, figure
+from optac.report.statistics import SEEDS_NEEDED
 from optac.report.tables import Number, Row, grouped
 from optac.studies.bench.returns import CONTENDERS
 
@@ -16,7 +17,13 @@ _COLOURS: Final = dict(zip(CONTENDERS, COLOURS, strict=False))
 def summary(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, list[Number]]]]:
     """Of each task and each contender there, in the order of CONTENDERS: what its seeds came to at the end."""
     tasks = grouped(sorted(rows, key=lambda row: int(row["seed"])), "task")
-    return {task: _of_contenders(found) for task, found in tasks.items()}
+    return {task: _of_contenders(of_common_seeds(found)) for task, found in tasks.items()}
+
+
+def of_common_seeds(rows: Sequence[Row]) -> list[Row]:
+    """The rows of one task with the seeds that all of its contenders have: others would be ahead by their seeds."""
+    seeds = [{row["seed"] for row in found} for found in grouped(rows, "contender").values()]
+    return [row for row in rows if row["seed"] in set.intersection(*seeds)]
 
 
 def _of_contenders(rows: Sequence[Row]) -> dict[str, dict[str, list[Number]]]:
@@ -62,7 +69,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     tasks = grouped(rows, "task")
     with figure(file, 1, len(tasks), size=(5 * len(tasks), 3.6), squeeze=False) as axes:
         for axis, (task, found) in zip(axes[0], tasks.items(), strict=True):
-            contenders = grouped(found, "contender")
+            contenders = grouped(of_common_seeds(found), "contender")
             for name in (name for name in CONTENDERS if name in contenders):
                 points = curves(contenders[name])
                 style: dict[str, Any] = {"color": _COLOURS[name]}
@@ -76,12 +83,16 @@ def draw(rows: Sequence[Row], file: Path) -> None:
 
 
 def verdicts(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Number]]]]) -> list[str]:
-    """For each task where cRFFSAC has run beside others: who of them is ahead of it, by the median of seeds."""
+    """For each task where cRFFSAC has run beside others: who of them is ahead of it, by the median of enough seeds."""
     said = []
     for task, contenders in found.items():
         middle = {name: median(one["return"]) for name, one in contenders.items()}
         others = [name for name in middle if name != "crffsac"]
-        if others and "crffsac" in middle:
+        if not others or "crffsac" not in middle:
+            continue
+        if len(contenders["crffsac"]["return"]) < SEEDS_NEEDED:
+            said.append(f"On {task} fewer than {SEEDS_NEEDED} seeds are in: too few to tell who is ahead.")
+        else:
             ahead = [CONTENDERS[name].title for name in others if middle[name] >= middle["crffsac"]]
             who = " and ".join(ahead) if ahead else "none of the others"
             said.append(f"On {task} cRFFSAC's median return was reached by {who}.")

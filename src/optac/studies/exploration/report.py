@@ -7,6 +7,7 @@ from statistics import median
 from optac.report.groups import Group, short_name
 from optac.report.numbers import fixed, mean_std
 from optac.report.recorded_runs import TrainingRun
+from optac.report.statistics import SEEDS_NEEDED
 from optac.report.tables import markdown_table
 from optac.settings import shown
 from optac.studies.exploration.cells import SOLVED
@@ -82,14 +83,19 @@ def short_markdown(groups: Sequence[Group]) -> str:
 
 
 def _best(groups: Sequence[Group]) -> str:
-    """`4 of 5`: of the variant with the largest share, the one with the most seeds where several have it."""
+    """`4 of 5`: of the variant with the largest share, the one with the most seeds where several have it.
+
+    One whose seeds are too few to tell stands back behind those that have enough.
+    """
     counts = [
         (sum(first_solved(run) is not None for run in group.complete), len(group.complete))
         for group in groups
     ]
     if not counts:
         return "missing"
-    return "{} of {}".format(*max(counts, key=lambda count: (count[0] / count[1], count[1])))
+    return "{} of {}".format(
+        *max(counts, key=lambda count: (count[1] >= SEEDS_NEEDED, count[0] / count[1], count[1]))
+    )
 
 
 def dense_markdown(groups: Sequence[Group]) -> str:
