@@ -16,6 +16,7 @@ from optac.studies.scaling import cells as scaling
 from optac.studies.scaling import lower_bound
 from optac.studies.study import Study
 from optac.studies.table1 import cells as table1
+from optac.sweeps import cells as small_runs
 from optac.sweeps.measuring import measured
 
 CELL_STUDIES = [name for name, study in studies().items() if isinstance(study, Study)]
@@ -86,6 +87,19 @@ def test_a_study_stops_at_its_time_and_goes_on(tmp_path, monkeypatch) -> None:
     report = (tmp_path / "out" / "report.md").read_text()
     assert oracles.missing(tmp_path / "out") == []
     assert "All 11 runs are in." in report and (tmp_path / "out" / "oracles.svg").exists()
+
+
+def test_what_two_workers_have_begun_when_time_is_up_is_kept_and_nothing_else_is_begun(
+    tmp_path, monkeypatch
+) -> None:
+    chosen = [one for one in study_named("oracles").cells() if one.id.startswith("growth")][:6]
+    asked = []
+    monkeypatch.setattr(small_runs, "_is_past", lambda deadline: asked.append(deadline) or len(asked) > 2)
+    rows = small_runs.run_study(tmp_path / "out", {"study": "oracles"}, chosen, jobs=2, minutes=60)
+    assert {row["cell"] for row in rows} == {one.id for one in chosen[:2]}
+    monkeypatch.undo()
+    again = small_runs.run_study(tmp_path / "out", {"study": "oracles"}, chosen, jobs=2)
+    assert [row["cell"] for row in again] == [one.id for one in chosen] and again[:2] == rows
 
 
 @pytest.mark.parametrize("name", CELL_STUDIES)

@@ -100,5 +100,6 @@ def test_reproduce_runs_a_piece_and_publishes_it(tmp_path: Path, monkeypatch, ca
     assert json.loads(capsys.readouterr().out)["finished"] == 3
     assert main([*words, "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"study": "table2", "missing": []}
-    assert main(["reproduce", "oracles", "--steps", "20"]) == 2
-    assert "table2, training-curves, not with oracles" in capsys.readouterr().err
+    for option in ("--steps", "--retries"):
+        assert main(["reproduce", "oracles", option, "20"]) == 2
+        assert "table2, training-curves, not with oracles" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(chosen) > 1 and (arguments.out or arguments.json):
         raise InvalidInput("--out and --json go with one NAME; run `optac reproduce` once for each")
     for study in chosen:
-        for name in (*LESS, "ray"):
+        for name in (*LESS, "ray", "retries"):
             if isinstance(study, Study) and getattr(arguments, name) is not None:
                 trainings = [name for name, one in studies().items() if isinstance(one, TrainingStudy)]
                 raise InvalidInput(f"--{name} goes with {', '.join(trainings)}, not with {study.name}")

@@ -20,6 +20,7 @@ from optac.terminal import rich_table, show_table
 STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
 TOLD = ("id", "choices", "state", "reached", "total", "score", "attempts", "why", "parameters_sha256")
 SECONDS_BETWEEN_LINES = 30.0
+RETRIES: Final = 2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +45,8 @@ def add_launching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, metavar="J", help="runs at once (default: one per core)")
     cluster = "on the Ray cluster there, or `local` to start one (the extra ray)"
     parser.add_argument("--ray", metavar="ADDRESS", help=cluster)
-    again = "start a run that failed again (default: 2)"
-    parser.add_argument("--retries", type=int, default=2, metavar="R", help=again)
+    again = f"start a run that failed again (default: {RETRIES})"
+    parser.add_argument("--retries", type=int, metavar="R", help=again)
 
 
 def executor_of(arguments: argparse.Namespace) -> Any:
@@ -59,7 +60,12 @@ def executor_of(arguments: argparse.Namespace) -> Any:
 
 def limits_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """How often a run is tried again, and for how long runs are started."""
-    return {"retries": arguments.retries, "minutes": arguments.minutes}
+    return {"retries": retries_of(arguments), "minutes": arguments.minutes}
+
+
+def retries_of(arguments: argparse.Namespace) -> int:
+    """How often a run is tried again."""
+    return RETRIES if arguments.retries is None else int(arguments.retries)
 
 
 def run(arguments: argparse.Namespace) -> int:

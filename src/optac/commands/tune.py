@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from optac.commands.subcommand import add_everywhere, add_examples, answer, is_quiet
-from optac.commands.sweep import add_launching, executor_of, watched
+from optac.commands.sweep import add_launching, executor_of, retries_of, watched
 from optac.runs.command_lines import train_command
 from optac.runs.folder import RunFolder
 from optac.settings import shown
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             tuning,
             path.resolve(),
             lambda: executor_of(arguments),
-            retries=arguments.retries,
+            retries=retries_of(arguments),
             watching=watching,
         )
     answer(arguments, _json(found), lambda: show_tuned(found))

@@ -9,8 +9,9 @@ The three terms of the appendix's theorem get a third of ζ each:
 with C_m the largest L¹ norm of an m-th directional derivative of a density (A2) and L = log(4·points/δ). That
 is the bound "proved". It ignores that a density is at most M (A1), by which the variance of both averages is at
 most M·Vol(B_W) instead of Vol(B_W)² (Parseval). Bernstein's inequality with that variance is the bound
-"typical": smaller sizes, the more so the larger the volume. Both are bounds at all the points at once, and measured
-errors lie several times below them.
+"typical": smaller sizes, the more so the larger the volume. The first is proved at all the points at once; the second
+is a rule of thumb, for Parseval speaks of the whole ball and not of the d frequencies drawn. Measured errors lie
+several times below both.
 """
 
 from dataclasses import dataclass

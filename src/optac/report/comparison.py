@@ -22,7 +22,7 @@ NOTES = (
 )
 LADDER_NOTE = (
     "* explores, then commits: a ladder of budgets n, 2n, 4n, …; "
-    "the episodes are those of the first rung within ε"
+    "the episodes are those of the first rung from which on it is within ε"
 )
 
 

@@ -11,7 +11,7 @@ commit of its start.
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing import get_context
@@ -81,7 +81,10 @@ def run_study(
 
 
 def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[Row]:
-    """Rows as they come: in this process for one job, else in a pool of fresh interpreters."""
+    """Rows as they come: in this process for one job, else in a pool of fresh interpreters.
+
+    The pool is given no more cells than it has workers: what it was given it runs, past the deadline too.
+    """
     if jobs == 1 or len(cells) <= 1:
         for cell in cells:
             if _is_past(deadline):
@@ -91,17 +94,22 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
     # One thread a worker: the runs are small, and BLAS threads would only fight over the cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["PYTHONSAFEPATH"] = "1"  # a fresh interpreter would import from the working folder
+    workers = min(jobs, len(cells))
     pool = ProcessPoolExecutor(
-        max_workers=min(jobs, len(cells)),
+        max_workers=workers,
         mp_context=get_context("spawn"),
         initializer=_begin,
         initargs=(os.getpid(), paths()),
     )
     try:
-        for future in as_completed([pool.submit(cell) for cell in cells]):
-            yield future.result()
-            if _is_past(deadline):
+        waiting, running = list(reversed(cells)), set[Future[Row]]()
+        while True:
+            while waiting and len(running) < workers and not _is_past(deadline):
+                running.add(pool.submit(waiting.pop()))
+            if not running:
                 return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -33,14 +33,15 @@ COLUMNS = [
     *("SL, PE by stages", "SL, a candidate each", "seconds", "seeds"),
 ]
 NOTES = f"""\
-Medians over seeds with interquartile ranges; (k/n) where only k of n runs came within ε = {EPSILON:g} of V*, the others
-censored at their budget; for good means from there to the end of the run, which is at least three times as long. The
-bill and the seconds are those up to there for the last policy. Two columns price it otherwise: a PE as H stages instead
-of one regression, and a fit over the list as one SL a candidate. * marks algorithms that
-explore, then commit: their episodes, bill and seconds are those of the first rung of a ladder n, 2n, 4n, … within ε, a
-run of its own, so they are rounded up to a factor of 2 and leave out the rungs that failed. Rows without "EM" are given
-the finite class (the truth among 64 candidates), rows with it the simplex class. The lower bound is Ω(Hd|A|/ε²).
-Seconds were measured on a shared machine: compare them by order of magnitude only.
+Medians over seeds with interquartile ranges; (k/n) where only k of n runs came within ε = {EPSILON:g} of V*, the
+others censored at their budget; for good means from there to the end of the run, which is three times as long or at
+its cap; for the mixture it ends as soon as that is there. The bill and the seconds are those up to there for the last
+policy. Two columns price it otherwise: a PE as H stages instead of one regression, and a fit over the list as one SL
+a candidate. * marks algorithms that explore, then commit: their episodes, bill and seconds are those of the first
+rung of a ladder n, 2n, 4n, … within ε, a run of its own, so they are rounded up to a factor of 2 and leave out the
+rungs that failed. Rows without "EM" are given the finite class (the truth among 64 candidates), rows with it the
+simplex class. The lower bound is Ω(Hd|A|/ε²). Seconds were measured on a shared machine: compare them by order of
+magnitude only.
 """
 
 
