@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput
+from optac.report.numbers import seeds
 from optac.report.tables import Row, markdown_table
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
@@ -114,8 +115,7 @@ def readme_returns(rows: Sequence[Row]) -> str:
 
 
 def _seeds(contenders: dict[str, Any]) -> str:
-    count = min(len(one["return"]) for one in contenders.values())
-    return "1 seed" if count == 1 else f"{count} seeds"
+    return seeds(min(len(one["return"]) for one in contenders.values()))
 
 
 def _return(contenders: dict[str, Any], name: str) -> str:
