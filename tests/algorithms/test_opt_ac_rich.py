@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from optac import make_problem, solve
+from optac.algorithms.loop.run import prepare
+from optac.algorithms.parts.elliptical import TABLES_ONLY
 from optac.errors import InvalidInput
 
 LOCK = {"horizon": 4, "actions": 6, "distractors": 2}
@@ -51,6 +53,14 @@ def test_a_round_plays_the_roll_ins_and_half_as_many_of_the_policy(opened):
 def test_algorithms_on_tables_refuse_observations(algorithm):
     with pytest.raises(InvalidInput, match="observations only"):
         solve(make_problem("rich-lock"), algorithm, episodes=60)
+
+
+@pytest.mark.parametrize("algorithm", ["opt-ac", "rep-ucb"])
+@pytest.mark.parametrize("name", TABLES_ONLY)
+def test_settings_of_tables_are_refused_where_nothing_reads_them(algorithm, name):
+    usual = getattr(prepare(make_problem("rich-lock"), algorithm).settings, name)
+    with pytest.raises(InvalidInput, match=f"does not read {name}"):
+        prepare(make_problem("rich-lock"), algorithm, **{name: usual})
 
 
 @pytest.mark.parametrize("setting", [{"preset": "theory"}, {"pe": "regression"}])

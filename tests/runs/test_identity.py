@@ -70,6 +70,13 @@ def test_every_spelling_of_a_solve_has_its_one_id_and_its_one_configuration(data
     assert {**spelt.config, "settings": kept} == plainly.config
 
 
+@pytest.mark.parametrize("algorithm", ["ucbvi", "lsvi-ucb", "epsilon-greedy"])
+@pytest.mark.parametrize("choice", [{"model_class": "decoder"}, {"rank": 2}])
+def test_a_model_class_that_is_not_fitted_makes_no_other_run(algorithm: str, choice: dict[str, Any]) -> None:
+    assert id_of(algorithm=algorithm, settings=choice) == id_of(algorithm=algorithm)
+    assert id_of(settings=choice) != id_of(), "Opt-AC fits it"
+
+
 def test_a_sweep_file_names_the_run_as_the_command_does() -> None:
     """The order of tables and values in a file is the command's in none of these."""
     axes = {"algorithms": ["opt-ac"], "problems": ["combination-lock actions=2 horizon=3"], "seeds": [0]}

@@ -12,6 +12,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.loop.states import default_iterations as default_iterations
+from optac.algorithms.protocol import Traits
 from optac.algorithms.ucbvi import values_by_frequencies
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
@@ -31,6 +32,7 @@ def constant(sizes: Sizes) -> Settings:
 
 
 PRESETS = {"practical": constant, "theory": constant}
+TRAITS = Traits(without_class=True)
 
 
 @dataclass(frozen=True)

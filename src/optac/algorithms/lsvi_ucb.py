@@ -58,7 +58,7 @@ def theory(sizes: Sizes) -> Settings:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-TRAITS = Traits(knows_features=True)
+TRAITS = Traits(knows_features=True, without_class=True)
 
 
 def init(settings: Settings, handle: Handle) -> State:

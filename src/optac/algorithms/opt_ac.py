@@ -44,6 +44,7 @@ from optac.algorithms.loop.states import default_iterations as default_iteration
 from optac.algorithms.parts.elliptical import (
     PRACTICAL_ALPHA,
     RICH_ALPHA,
+    TABLES_ONLY,
     BonusSettings,
     elliptical_bonus,
     reward_range,
@@ -124,7 +125,7 @@ def theory(sizes: Sizes) -> Settings:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-TRAITS = Traits(continuous=True, rich=True)
+TRAITS = Traits(continuous=True, rich=True, rich_without=TABLES_ONLY)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,10 @@ class Traits:
     """it also works where states are continuous, with what it keeps on a grid"""
     rich: bool = False
     """it also works where only observations are seen, with what it keeps on learnt latents"""
+    rich_without: tuple[str, ...] = ()
+    """its settings that mean nothing there"""
+    without_class: bool = False
+    """it fits no model class, so that which one is chosen does not determine its result"""
 
 
 @runtime_checkable

@@ -36,6 +36,7 @@ from optac.algorithms.opt_ac import Info
 from optac.algorithms.parts.elliptical import (
     PRACTICAL_ALPHA,
     RICH_ALPHA,
+    TABLES_ONLY,
     BonusSettings,
     elliptical_bonus,
     reward_range,
@@ -97,7 +98,7 @@ def theory(sizes: Sizes) -> Settings:
 
 
 PRESETS = {"practical": practical, "theory": theory}
-TRAITS = Traits(rich=True)
+TRAITS = Traits(rich=True, rich_without=TABLES_ONLY)
 
 
 def init(settings: Settings, handle: Handle) -> State:

@@ -21,6 +21,7 @@ import numpy as np
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.states import TableState as State
 from optac.algorithms.loop.states import default_iterations as default_iterations
+from optac.algorithms.protocol import Traits
 from optac.array_types import QValues
 from optac.mdp.values import still_to_come
 from optac.models.transition_counts import TransitionCounts
@@ -48,6 +49,7 @@ def theory(sizes: Sizes) -> Settings:
 
 
 PRESETS = {"practical": practical, "theory": theory}
+TRAITS = Traits(without_class=True)
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,8 @@ def rounds_of(iterations: Any, cap: int | None, part: Algorithm, traits: Traits,
     return cap // played if asked is None else min(asked, cap // played)
 
 
-def check_fit(problem: Problem, algorithm: str, traits: Traits) -> None:
-    """An algorithm refuses a problem that its theorem or its tables do not cover."""
+def check_fit(problem: Problem, algorithm: str, traits: Traits, settings: Mapping[str, Any]) -> None:
+    """An algorithm refuses a problem that its theorem or its tables do not cover, and what it does not read there."""
     if isinstance(problem, SmoothWalk) and not traits.continuous:
         raise InvalidInput(
             f"{algorithm} works on tables and {problem.name} has continuous states; solve it with opt-ac"
@@ -57,6 +57,12 @@ def check_fit(problem: Problem, algorithm: str, traits: Traits) -> None:
     if isinstance(problem, RichProblem) and not traits.rich:
         raise InvalidInput(
             f"{algorithm} works on tables and {problem.name} shows observations only; solve it with opt-ac"
+        )
+    meaningless = [name for name in settings if name in traits.rich_without]
+    if isinstance(problem, RichProblem) and meaningless:
+        raise InvalidInput(
+            f"{problem.name} shows observations only, where {algorithm} does not read {', '.join(meaningless)}; leave "
+            "out what would change nothing"
         )
     if traits.needs_reachability and isinstance(problem, LowRankMDP):
         from optac.mdp.facts import smallest_reachability
@@ -134,7 +140,7 @@ def chosen_class(
             f"not {model_class}"
         )
     chosen.check(problem.states, problem.actions)
-    return chosen, choices
+    return chosen, {} if traits.without_class else choices
 
 
 def _decoders(problem: RichProblem, model_class: Any, rank: int | None) -> Choice:

@@ -48,7 +48,7 @@ def prepare(
         raise InvalidInput(f"solve takes a problem, not {problem!r}; make one with optac.make_problem")
     part, name = protocol.load_algorithm(algorithm), protocol.algorithm_name(algorithm)
     asks = protocol.traits(part)
-    inputs.check_fit(problem, name, asks)
+    inputs.check_fit(problem, name, asks, settings)
     cap = None if episodes is None else whole("episodes", episodes)
     rounds = rounds_of(iterations, cap, part, asks, problem)
     seed = whole("seed", seed, least=0)

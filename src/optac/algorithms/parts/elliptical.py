@@ -23,6 +23,9 @@ PRACTICAL_ALPHA = 0.02
 RICH_ALPHA = 1.0
 """chosen once for rich-lock and rich-sea together: what is learnt must be tried often before it can be told apart"""
 
+TABLES_ONLY = ("gram", "beta", "whole_trajectories", "untried", "optimistic_ties")
+"""settings of the bonus that nothing reads where only observations are seen"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BonusSettings:
