@@ -2,13 +2,15 @@
 
     python tests/golden/measure.py > tests/golden/values.json
 
-rewrites what `test_golden.py` compares with; do so only in a commit of its own that says why a result changed.
+rewrites what `test_golden.py` compares with; do so only in a commit of its own that says why a result changed. With
+names of agents it is of these alone.
 """
 
 import hashlib
 import json
 import platform
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -43,10 +45,11 @@ def platform_of_the_bits() -> dict[str, str]:
     return found | {name: metadata.version(name) for name in LIBRARIES}
 
 
-def agents() -> dict[str, Any]:
-    """The hash of every trained array after a short run, and the mean reward of its episode."""
+def agents(names: Sequence[str]) -> dict[str, Any]:
+    """The hash of every trained array after a short run, and an action of its policy."""
     found = {}
-    for name, (kind, settings) in AGENTS.items():
+    for name in names:
+        kind, settings = AGENTS[name]
         agent = getattr(optac, kind)("optac/Pendulum-v0", seed=3, **{**SMALL, **settings}).learn(250)
         action, _ = agent.predict(np.array([0.5, -0.5, 1.0], np.float32))
         found[name] = {"sha256": agent.parameters_sha256, "action": float(action[0])}
@@ -77,6 +80,7 @@ def algorithms() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    measured = {"platform": platform_of_the_bits(), "agents": agents(), "algorithms": algorithms()}
+    trained = agents(sys.argv[1:] or list(AGENTS))
+    measured = {"platform": platform_of_the_bits(), "agents": trained, "algorithms": algorithms()}
     json.dump(measured, sys.stdout, indent=1)
     sys.stdout.write("\n")
