@@ -12,6 +12,7 @@ from pathlib import Path
 from optac.report.statistics import SEEDS_NEEDED
 from optac.studies import agent_ablations, exploration
 from optac.studies.agent_ablations.report import TABLE as INGREDIENTS
+from optac.studies.agent_ablations.report import effects_markdown
 from optac.studies.exploration.report import TABLE as FOUND
 from optac.studies.exploration.report import dense_markdown, short_markdown
 from optac.studies.one_table import OneTable
@@ -30,7 +31,11 @@ def write_pages(results: Path, root: Path) -> list[Path]:
     """Each study's page: how many runs are in, its table and more; and exploration's lines in the readme."""
     pages = []
     cells = [cell for line in read_cells(results / "table2") for cell in line]
-    more = {exploration.STUDY: {"dense": dense_markdown([cell.group for cell in cells if cell.group])}}
+    ablated = INGREDIENTS.groups(results / agent_ablations.STUDY.folder)
+    more = {
+        exploration.STUDY: {"dense": dense_markdown([cell.group for cell in cells if cell.group])},
+        agent_ablations.STUDY: {"effects": effects_markdown(ablated)},
+    }
     for study, table in STUDIES:
         folder = results / study.folder
         parts = {
