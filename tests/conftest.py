@@ -39,7 +39,7 @@ CACHE = HERE.parent / ".pytest_cache" / "jax" / os.environ.get("PYTEST_XDIST_WOR
 
 os.environ.setdefault("NPROC", "1")
 os.environ.setdefault("XLA_FLAGS", " ".join(f"--{flag}" for flag in QUICK))
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(CACHE)  # over that of the process which started this one
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 settings.register_profile("optac", derandomize=True, deadline=None, max_examples=40)

@@ -227,13 +227,17 @@ def test_nothing_a_learner_keeps_grows_with_k_but_the_list_of_transitions_seen()
     assert kept == {"policy", "critic_sum", "data", "model", "bonus", "bill"}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))]
+)
 def test_lock_of_six_steps_and_ten_actions_opens_within_two_thousand_episodes(seed: int) -> None:
     problem = make_problem("combination-lock", horizon=6, actions=10)
     assert optac.solve(problem, episodes=2000, seed=seed).last_gap <= 0.05
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 5))]
+)
 def test_lock_of_twelve_steps_opens_within_fifteen_thousand_episodes(seed: int) -> None:
     problem = make_problem("combination-lock", horizon=12, actions=10)
     assert optac.solve(problem, episodes=15_000, seed=seed).last_gap <= 0.05
