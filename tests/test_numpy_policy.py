@@ -162,6 +162,19 @@ def test_unsound_parts_are_refused_and_no_file_is_left(tmp_path, changes, says):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("width", "fits"), [(128, True), (129, False)])
+def test_an_array_too_large_to_be_read_again_is_not_written(file, monkeypatch, width, fits):
+    monkeypatch.setattr(numpy_policy, "_LARGEST_ARRAY_BYTES", 2048)
+    wide = small(layers=[(np.ones((2, width)), np.zeros(width)), (np.ones((width, 1)), [0.0])])
+    if fits:
+        numpy_policy.save(file, **wide)
+        assert numpy_policy.load(file).observation_size == 2
+    else:
+        with pytest.raises(InvalidInput, match=r"shape \(2, 129\).* below 1 GiB"):
+            numpy_policy.save(file, **wide)
+        assert not file.exists()
+
+
 def test_a_file_with_python_objects_is_refused_and_runs_nothing(file, tmp_path):
     class Payload:
         def __reduce__(self):

@@ -29,7 +29,7 @@ Array = NDArray[np.float32]
 Layers = tuple[tuple[Array, Array], ...]
 
 FORMAT = "optac-policy-1"
-_LARGEST_ARRAY_BYTES = 2**26
+_LARGEST_ARRAY_BYTES = 2**30
 _LARGEST_COUNT = 256
 LOG_STD_LOWEST, LOG_STD_HIGHEST = -5.0, 2.0
 OBSERVATION_BOUND = 10.0
@@ -187,9 +187,7 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     members = archive.infolist()
     names = [member.filename for member in members]
     if len(members) > _LARGEST_COUNT or len(set(names)) != len(names):
-        raise ValueError(
-            f"it holds {len(members)} arrays, {len(set(names))} of them with a name of their own"
-        )
+        raise ValueError(f"it holds {len(members)} arrays under {len(set(names))} names")
     return members
 
 
@@ -254,10 +252,11 @@ def _kept_type(name: str, value: ArrayLike) -> type[np.floating[Any]]:
 def _number(name: str, array: NDArray[Any]) -> Array:
     rank = 2 if name.startswith("weight_") else 1
     wanted = array.dtype == _kept_type(name, array) and array.ndim == rank
-    if not wanted or not array.size or not np.all(np.isfinite(array)):
+    sized = 0 < array.nbytes <= _LARGEST_ARRAY_BYTES - 1024  # a file's header beside it
+    if not wanted or not sized or not np.all(np.isfinite(array)):
         raise InvalidInput(
             f"{name} is a {array.dtype} array of shape {array.shape}; it must be float32 with {rank} axes, "
-            "not empty, every number finite."
+            "not empty, below 1 GiB, every number finite."
         )
     return array
 

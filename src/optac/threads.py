@@ -14,7 +14,7 @@ def limit_threads(threads: int) -> None:
     NumPy obeys at once. XLA reads the number when the first array is made and keeps to it from then on; what the
     user has set for it in the environment stays as it is.
     """
-    if not 1 <= threads <= MOST_THREADS:
+    if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
         wanted = f"a whole number, at least 1 and at most {MOST_THREADS}"
         raise InvalidInput(f"threads={clipped(threads)} is not valid; threads must be {wanted}")
     os.environ.setdefault("NPROC", str(threads))

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pyte
     os.mkfifo(tmp_path / "pipe-cache")  # which would be waited for
     seal(tmp_path)
     (tmp_path / "unsealed-cache").write_bytes(b"written by a process that was killed")
+    for name in ("unsealed", "lost"):
+        os.utime(tmp_path / f"{name}-cache", (1e9, 1e9))
+    (tmp_path / "young-cache").write_bytes(b"being written by a process that runs")
     content = bytearray((tmp_path / "flipped-cache").read_bytes())
     content[50] ^= 1
     (tmp_path / "flipped-cache").write_bytes(content)
@@ -35,13 +40,36 @@ def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "lost-cache.sha256").unlink()
     remove_unsound(tmp_path)
     (tmp_path / "pipe-cache").unlink()
-    assert entries(tmp_path) == {"sound-cache"}
+    assert entries(tmp_path) == {"sound-cache", "young-cache"}
+    (tmp_path / "young-cache").unlink()
     (tmp_path / "newer-cache").write_bytes(b"x" * 450)
     seal(tmp_path)
     os.utime(tmp_path / "newer-cache", (2e9, 2e9))
     monkeypatch.setattr(compilation_cache, "MOST_BYTES", 500)
     remove_unsound(tmp_path)
     assert entries(tmp_path) == {"newer-cache"}
+
+
+def test_an_entry_is_sealed_when_it_is_compiled_not_when_its_process_ends(tmp_path: Path) -> None:
+    """A run takes hours, may be killed, and others start meanwhile."""
+    code = """
+import optac.agents.training.compilation_cache as cache, jax, os
+folder = cache.use_compilation_cache()
+jax.jit(lambda x: x + 1)(1.0)
+entries = list(folder.glob("*-cache"))
+print(len(entries), [(folder / (entry.name + ".sha256")).exists() for entry in entries].count(True), flush=True)
+os._exit(0)
+"""
+    kept = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env=kept | {"OPTAC_COMPILATION_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    compiled, sealed = map(int, told.stdout.split())
+    assert compiled == sealed > 0
 
 
 @pytest.mark.parametrize(("said", "expected"), [("off", None), ("OFF", None), ("", "home"), ("mine", "mine")])

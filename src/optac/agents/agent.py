@@ -1,12 +1,10 @@
 """The agents as a user meets them: made for an environment, they learn, act, save and load."""
 
-import copy
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, Unpack
 
-import gymnasium
 import numpy as np
 from jaxtyping import Float
 
@@ -19,14 +17,13 @@ from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
-from optac.agents.training.environment_calls import Env
+from optac.agents.training.environment_calls import Env, another, closed, opened
 from optac.agents.training.evaluation import Evaluation, evaluate
 from optac.agents.training.learner import begin
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import training_progress
 from optac.agents.training.saved import Saved, saved
 from optac.agents.training.store import learner_of
-from optac.environments import make
 from optac.errors import InvalidInput
 from optac.notebook import card
 from optac.settings import changed, read, whole
@@ -45,7 +42,13 @@ class Agent:
     """the agents that the class loads; none named means any"""
 
     def __init__(
-        self, env: Env | str, *, agent: Given = "crffsac", seed: int = 0, threads: int = 1, **settings: Any
+        self,
+        env: Env | str,
+        *,
+        agent: Given = "crffsac",
+        seed: SupportsIndex = 0,
+        threads: int = 1,
+        **settings: Any,
     ) -> None:
         """An untrained agent for `env`, an id or a Gymnasium environment; unknown settings are refused."""
         limit_threads(threads)
@@ -53,8 +56,8 @@ class Agent:
         self.settings = record.choose(settings)
         self.rows: list[Row] = []
         self._given_env = env
-        self._learner = begin(compiled(record, self.settings), _opened(env), seed)
-        self._generator = np.random.default_rng(seed)
+        self._learner = begin(compiled(record, self.settings), opened(env), seed)
+        self._generator = np.random.default_rng(self._learner.seed)
 
     @property
     def steps(self) -> int:
@@ -75,6 +78,9 @@ class Agent:
         steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
+        if self.settings.eval_every > 0 and not isinstance(self._given_env, str):
+            with closed(another(self._given_env)):  # else its first evaluation were the first to find out
+                pass
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
@@ -85,7 +91,7 @@ class Agent:
             train(
                 self._learner,
                 watched.total,
-                make_env=lambda: _another(self._given_env),
+                make_env=lambda: another(self._given_env),
                 on_row=on_row,
                 on_block=progress.step,
                 should_stop=lambda: watched.why is not None,
@@ -107,7 +113,7 @@ class Agent:
         action = policy.mode(given) if deterministic else policy.sample(given, generator=self._generator)
         return policy.to_env(action), None
 
-    def evaluate(self, episodes: int = 10, *, seed: int = 0) -> Evaluation:
+    def evaluate(self, episodes: int = 10, *, seed: SupportsIndex = 0) -> Evaluation:
         """Play episodes with the deterministic policy in an environment of their own; nothing is learnt from them.
 
         The answer has `mean` and `std`, and of each episode `returns` and `lengths`. No evaluation had their seeds
@@ -117,7 +123,7 @@ class Agent:
         episodes, seed = whole("episodes", episodes), whole("seed", seed, least=0)
         return evaluate(
             self._learner.policy,
-            lambda: _another(self._given_env),
+            lambda: another(self._given_env),
             episodes=episodes,
             seed=self._learner.seed,
             place=self.steps + 1 + seed,
@@ -169,7 +175,7 @@ class Agent:
         checkpoint.save(Path(path).resolve(), arrays, meta, own_rows=rows)
 
     def export(self, file: Path | str) -> None:
-        """Write the deterministic policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
+        """Write the policy to `file`, an .npz that `optac.numpy_policy.load` reads with numpy alone."""
         self._learner.policy.save(file)
 
     @classmethod
@@ -185,7 +191,9 @@ class Agent:
         """The agent of `save`, of a training's folder (its newest sound checkpoint) or of one of its checkpoints.
 
         `env` is needed where it was made for an environment without an id, `agent` where it has no registered name.
-        Code that only the file names is imported with `trust` alone.
+        Where Gymnasium made `env` with another id or other arguments, a new episode begins in it. One that it did not
+        make is put where the saved one was, all its attributes with it. Code that only the file names is imported with
+        `trust` alone.
         """
         limit_threads(threads)
         kept = saved(Path(path).resolve())
@@ -196,7 +204,7 @@ class Agent:
         if chosen_env is None:
             raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
         with registry.named_by(found.path if env is None else None, trust=trust):
-            opened = _opened(chosen_env)
+            where = opened(chosen_env)
         with checkpoint.read_as_ours(found):
             made = cls._class_of(record.name).__new__(cls._class_of(record.name))
             made.settings = record.choose(found.meta["settings"])
@@ -205,7 +213,7 @@ class Agent:
             made._generator = np.random.default_rng(int(found.meta["seed"]))
             if kept.predictions is not None:
                 made._generator.bit_generator.state = kept.predictions
-        made._learner = learner_of(found, compiled(record, made.settings), opened)
+        made._learner = learner_of(found, compiled(record, made.settings), where)
         return made
 
     @classmethod
@@ -240,7 +248,12 @@ class SAC(Agent):
     names = (sac.AGENT.name,)
 
     def __init__(
-        self, env: Env | str, *, seed: int = 0, threads: int = 1, **settings: Unpack[AgentSettingTypes]
+        self,
+        env: Env | str,
+        *,
+        seed: SupportsIndex = 0,
+        threads: int = 1,
+        **settings: Unpack[AgentSettingTypes],
     ) -> None:
         super().__init__(env, agent=sac.AGENT, seed=seed, threads=threads, **settings)
 
@@ -255,7 +268,7 @@ class CRFFSAC(Agent):
         env: Env | str,
         *,
         bonus: bool = False,
-        seed: int = 0,
+        seed: SupportsIndex = 0,
         threads: int = 1,
         **settings: Unpack[FeatureSettingTypes],
     ) -> None:
@@ -265,22 +278,3 @@ class CRFFSAC(Agent):
 
 show_settings(SAC, AgentSettings)
 show_settings(CRFFSAC, crffsac.Settings)
-
-
-def _opened(env: Env | str) -> Env:
-    return make(env) if isinstance(env, str) else env
-
-
-def _another(env: Env | str) -> Env:
-    """One more environment like `env`, for evaluations."""
-    if isinstance(env, str):
-        return make(env)
-    if env.spec is not None:
-        return gymnasium.make(env.spec)
-    try:
-        return copy.deepcopy(env)
-    except Exception as error:
-        raise InvalidInput(
-            f"evaluations need a second environment, and {type(env).__name__} can't be copied ({error}); "
-            "register it with Gymnasium and pass its id, or set eval_every=0"
-        ) from error

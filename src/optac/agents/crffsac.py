@@ -82,7 +82,7 @@ class Settings(AgentSettings):
         64, "dimension of φ; its hidden layer has `width` units or twice this, whichever is less", least=1
     )
     own_features: bool = setting(True, "give every critic a φ of its own, with errors of its own")
-    feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1)
+    feature_steps: int = setting(1, "steps of φ, each on a fresh batch, in one update", least=1, most=100)
     early_features: bool = setting(True, "let φ learn in the random start too, from the first full batch on")
     feature_learning_rate: float = setting(3e-4, "Adam's step size for φ and M", least=0.0)
     feature_copy_rate: float = setting(
@@ -91,7 +91,7 @@ class Settings(AgentSettings):
     predict_change: bool = setting(True, "let φ predict s' − s, in units of its size over the batch, not s'")
     feature_norm: bool = setting(True, "standardise both layers of φ over their units, so that φ is bounded")
     raw_input: bool = setting(True, "let the critic on φ see (s, a) beside it")
-    head_layers: int = setting(2, "hidden layers of the critic on φ", least=1)
+    head_layers: int = setting(2, "hidden layers of the critic on φ", least=1, most=100)
     head: Literal["mlp", "fourier"] = setting(
         "mlp", 'critic on φ: "mlp", or "fourier", linear on fixed cos(Wφ + b)'
     )
@@ -104,7 +104,7 @@ class Settings(AgentSettings):
     bonus_alpha: float = setting(1.0, "α in min(α‖φ‖_Λ⁻¹, 1)", least=0.0)
     bonus_lambda: float = setting(1.0, "λ in Λ = λI + Σφφᵀ", least=1e-8)
     bonus_every: int = setting(1_000, "steps between two rebuildings of Λ", least=1)
-    bonus_samples: int = setting(10_000, "transitions that Λ is rebuilt from, scaled to all", least=1)
+    bonus_samples: int = setting(10_000, "transitions Λ is rebuilt from, scaled to all", least=1, most=10**7)
 
 
 class State(SoftState):

@@ -65,7 +65,7 @@ class AgentSettings:
         1, "steps whose rewards a target has before the value takes over", least=1, most=1_000
     )
     actor_every: int = setting(
-        2, "updates of the critics for one of actor and temperature", least=1, most=1_000
+        2, "updates of the critics for one of actor and temperature", least=1, most=100
     )
     delay_ends: int | None = setting(
         50_000, "step from which actor and temperature move at every update; None means never", least=0

@@ -4,6 +4,7 @@ Importing this package registers the ids with Gymnasium; MuJoCo loads when one o
 """
 
 from optac.environments.checks import check_environment
+from optac.environments.layers import made_as
 from optac.environments.registration import SPARSE, TASKS, environment_name, make, register_tasks
 from optac.environments.simulator_state import (
     UnsavableState,
@@ -27,6 +28,7 @@ __all__ = [
     "check_environment",
     "code_hashes",
     "environment_name",
+    "made_as",
     "make",
     "model_hashes",
     "register_tasks",

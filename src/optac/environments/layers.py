@@ -1,5 +1,6 @@
-"""An environment layer by layer, and what each holds."""
+"""An environment layer by layer, what each holds, and how it was made."""
 
+import json
 from collections.abc import Iterator
 from types import MemberDescriptorType
 from typing import Any
@@ -30,3 +31,15 @@ def attributes_of(layer: gymnasium.Env[Any, Any]) -> list[tuple[str, Any]]:
     fixed = _FIXED | {"env"} if isinstance(layer, gymnasium.Wrapper) else _FIXED
     held = sorted({**slots, **vars(layer)}.items())
     return [(name, value) for name, value in held if name not in fixed and not name.startswith(_FIXED_PREFIX)]
+
+
+def made_as(env: gymnasium.Env[Any, Any]) -> str | None:
+    """The id, arguments and wrappers that Gymnasium made `env` with, as text; None where that can't be told."""
+    spec = env.spec
+    if spec is None:
+        return None
+    given = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+    try:
+        return json.dumps([spec.id, given, [[each.name, each.kwargs] for each in spec.additional_wrappers]])
+    except (TypeError, ValueError):  # an argument that is an object
+        return None

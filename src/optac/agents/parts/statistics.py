@@ -63,20 +63,25 @@ class RunningMoments:
         self.mean = self.mean + shift * (m / (n + m))
         self.count = n + m
 
+    def deviation(self) -> Float[np.ndarray, "*shape"]:
+        """The standard deviation, 0 where the rows are constant."""
+        return np.asarray(np.sqrt(self.squares / max(self.count, 1)))
+
     def std(self) -> Float[np.ndarray, "*shape"]:
-        """The standard deviation, 1 where the rows are constant so that dividing by it is harmless."""
-        std = np.sqrt(self.squares / max(self.count, 1))
-        return np.where(std > 1e-6, std, 1.0)
+        """The same, but 1 where the rows are constant so that dividing by it is harmless."""
+        deviation = self.deviation()
+        return np.where(deviation > 1e-6, deviation, 1.0)
 
 
 @dataclass
 class Returns:
     """The running return G ← γG + r of the episode under way, its moments over all steps, and the largest one.
 
-    It weighs the latest reward most, where the return that followed a step weighs the next one most. Where rewards go
-    on as they are, the two are the same: the spread of G is the scale of the values, and its maximum what the best
-    state has been seen to be worth. Where pay follows cost, the maximum is too low by that cost, discounted. An episode
-    cut off by a time limit is taken to have gone on as it went: G/(1 − γᵀ) after T steps.
+    It weighs the latest reward most, where the return that followed a step weighs the next one most. Where rewards went
+    on as they were for long, the two are the same: the spread of G is the scale of the values, and its maximum what the
+    best state has been seen to be worth. Where every step costs, the maximum is the least cost of one step, which
+    bounds next to nothing; where pay follows cost, it is too low by that cost, discounted. An episode cut off by a time
+    limit is taken to have gone on as it went: G/(1 − γᵀ) after T steps.
     """
 
     discount: float
@@ -98,5 +103,5 @@ class Returns:
         return after
 
     def spread(self) -> float:
-        """The deviation of G over all steps, at least 0.01."""
+        """The deviation of G over all steps, at least 0.01; 1 while G has been the same at all of them."""
         return max(float(self.moments.std()), 0.01)

@@ -98,6 +98,9 @@ def save(
         write_plain(aside / _MANIFEST, json.dumps({**manifest, "sha256": digest(manifest)}).encode())
         flush(aside)
         _put_in_place(aside, path)
+    except (TypeError, ValueError):  # a value that is no JSON: a fault of ours or of an agent's
+        clear(aside)
+        raise
     except (OSError, SafetensorError) as error:
         clear(aside)
         raise RunFailed(

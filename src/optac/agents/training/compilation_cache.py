@@ -2,20 +2,23 @@
 
 JAX's persistent cache, in the user's cache folder, apart for every version of JAX and kind of processor. The variable
 OPTAC_COMPILATION_CACHE names another folder, or says `off`; a cache that the user has given JAX is left as it is. An
-entry is sealed with its hash when a process ends, and checked when one starts: a damaged or torn one is removed and
-compiled again. What another process writes in between is not checked.
+entry is sealed with its hash once it is compiled, and checked when a process starts: a damaged or torn one is removed
+and compiled again. One without a seal is left alone for a minute, as another process may be writing it; JAX compiles
+again what it can't read. What is written after the start is not checked.
 """
 
 import atexit
 import hashlib
 import os
 import platform
+import time
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 import jax
+import jax.monitoring
 
 from optac.provenance import instructions
 
@@ -23,6 +26,9 @@ VARIABLE: Final = "OPTAC_COMPILATION_CACHE"
 MOST_BYTES: Final = 256 << 20
 _ENTRY: Final = "-cache"
 _SEAL: Final = ".sha256"
+_SECONDS_TO_SEAL: Final = 60.0
+_COMPILED: Final = "/jax/core/compile/backend_compile_duration"
+"""what JAX tells its listeners when a program is compiled and, where it is kept, written"""
 
 
 @cache
@@ -39,21 +45,34 @@ def use_compilation_cache() -> Path | None:
     config.update("jax_compilation_cache_dir", str(folder))
     config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    jax.monitoring.register_event_duration_secs_listener(partial(_seal_compiled, folder))
     atexit.register(seal, folder)
     return folder
+
+
+def _seal_compiled(folder: Path, event: str, seconds: float, **about: Any) -> None:
+    if event == _COMPILED:
+        seal(folder)
 
 
 def remove_unsound(folder: Path) -> None:
     """Remove entries that are not what their seal says, and the oldest where all together are too large."""
     left = MOST_BYTES
-    there = [entry for entry in folder.glob(f"*{_ENTRY}") if entry.is_file()]
-    for entry in sorted(there, key=lambda file: file.stat().st_mtime, reverse=True):
-        content, sealed = entry.read_bytes(), entry.with_name(entry.name + _SEAL)
-        said = sealed.read_text() if sealed.is_file() else None
-        left -= len(content)
-        if said != hashlib.sha256(content).hexdigest() or left < 0:
-            entry.unlink(missing_ok=True)
-            sealed.unlink(missing_ok=True)
+    ages = {}
+    for entry in filter(Path.is_file, folder.glob(f"*{_ENTRY}")):
+        with suppress(FileNotFoundError):  # another process may remove it now
+            ages[entry] = time.time() - entry.stat().st_mtime
+    for entry, age in sorted(ages.items(), key=lambda item: item[1]):
+        with suppress(FileNotFoundError):
+            content, sealed = entry.read_bytes(), entry.with_name(entry.name + _SEAL)
+            left -= len(content)
+            if sealed.is_file():
+                sound = sealed.read_text() == hashlib.sha256(content).hexdigest()
+            else:
+                sound = age < _SECONDS_TO_SEAL
+            if not sound or left < 0:
+                entry.unlink(missing_ok=True)
+                sealed.unlink(missing_ok=True)
 
 
 def seal(folder: Path) -> None:

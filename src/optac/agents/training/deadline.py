@@ -27,14 +27,15 @@ def deadline(seconds: float, what: str, setting: str = "step_timeout=") -> Itera
     A process that is stopped meanwhile (SIGSTOP, Ctrl-Z) is not late by that: the last of four rings raises, and all
     that come while it is stopped are one. It rings again every second, should that be dropped in a callback. Python
     hears of it between two of its own instructions. Where a library does not return from one call, a command or a
-    worker ends its process instead.
+    worker ends its process instead. An alarm that the caller has set waits for the body's end.
     """
     if seconds <= 0 or threading.current_thread() is not threading.main_thread():
         yield
         return
     late = f"{what} took longer than {setting}{seconds:g} seconds"
     before = signal.signal(signal.SIGALRM, partial(_expire, late, count(1)))
-    signal.setitimer(signal.ITIMER_REAL, seconds / _RINGS, seconds / _RINGS)
+    started = time.monotonic()
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds / _RINGS, seconds / _RINGS)
     if is_listening():
         _watchdog.look(seconds + _SECONDS_TO_HEAR, late)
     try:
@@ -43,6 +44,8 @@ def deadline(seconds: float, what: str, setting: str = "step_timeout=") -> Itera
         _watchdog.call_off()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if left > 0:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-6), interval)
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """Calls into an environment, which is not our code: none takes forever, and what it answers is checked."""
 
+import copy
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import gymnasium
@@ -10,9 +12,9 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
-from optac.environments import make
+from optac.environments import can_save, make
 from optac.environments.guarded import guarded
-from optac.errors import OptacWarning, RunFailed
+from optac.errors import InvalidInput, OptacWarning, RunFailed
 
 Env = gymnasium.Env[Any, Any]
 
@@ -61,9 +63,12 @@ def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> A
 
 
 def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[np.ndarray, " obs"]:
-    """The observation as float32; refused when its shape has changed or a number in it is not finite."""
+    """The observation as float32, a copy: an environment may write the next one into the same array.
+
+    Refused when its shape has changed or a number in it is not finite.
+    """
     try:
-        obs = np.asarray(given, np.float32)
+        obs = np.array(given, np.float32)
     except (TypeError, ValueError) as error:
         raise RunFailed(
             f"the observation at step {step} is a {type(given).__name__} that holds no numbers ({error}); "
@@ -92,6 +97,32 @@ def _checked_reward(given: Any, step: int) -> float:
 
 def _described(outcome: Any) -> str:
     return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
+
+
+def opened(env: Env | str) -> Env:
+    """An environment as it was given, or the one of this name."""
+    return make(env) if isinstance(env, str) else env
+
+
+def another(env: Env | str) -> Env:
+    """One more environment like `env`, for evaluations.
+
+    A copy, unless it holds what may be shared with the copy, as a simulator's handle: then one made as it was.
+    """
+    if isinstance(env, str):
+        return make(env)
+    ways, why = [partial(copy.deepcopy, env)], ""
+    if env.spec is not None:
+        ways.insert(1 if can_save(env) else 0, partial(gymnasium.make, env.spec))
+    for way in ways:
+        try:
+            return way()
+        except Exception as error:
+            why = why or str(error)
+    raise InvalidInput(
+        f"evaluations need a second environment, and {type(env).__name__} can't be copied ({why}); "
+        "register it with Gymnasium and pass its id, or set eval_every=0"
+    )
 
 
 @contextmanager

@@ -5,8 +5,9 @@ actions are rescaled from [−1, 1] to the environment's bounds; nothing but fin
 """
 
 import math
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 import jax
 import numpy as np
@@ -20,15 +21,14 @@ from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
 from optac.agents.training.retracing import Trail
+from optac.agents.training.soundness import refuse_outliers, refuse_unsound
 from optac.environments import check_environment, surroundings
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
-from optac.settings import LARGEST, require_memory
+from optac.settings import LARGEST, read, require_memory
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
-_OUTLIER = 1e6
-"""a number of an observation so far from its mean so far, and as many deviations from it, is a fault"""
 
 
 @dataclass
@@ -72,6 +72,7 @@ class Learner:
     info_count: int = 0
     exact: bool = True  # to the bit the learner that was never stopped and taken up again
     trail: Trail = field(default_factory=Trail)
+    adrift: bool = False  # a block was broken off: where the environment is, nobody knows
 
     def __post_init__(self) -> None:
         self.policy = self._policy()
@@ -83,15 +84,51 @@ class Learner:
         return min((self.step // length + 1) * length, total)
 
     def advance(self, total: int) -> None:
-        """Play one block, then make one update for each of its steps past the random start.
+        """Play one block, then make one update for each of its steps past the random start; all of it or nothing.
 
-        Updates come in rounds of `actor_every`; one that is not full when the delay ends is not made.
+        Where an error or Ctrl-C breaks it off, its steps count for nothing, and the next block begins a new episode.
         """
+        if self.adrift:
+            self._begin_episode()
+        before, added = self._before_block(), self.replay.added
+        try:
+            self._play_and_learn(total)
+        except BaseException:
+            vars(self).update(before)
+            self.replay.added = added
+            self.adrift, self.exact, self.trail = True, False, Trail()
+            raise
+
+    def _before_block(self) -> dict[str, Any]:
+        """What a block changes, but for the environment, the generator, replay's rows and their priorities."""
+        returns = copy(self.returns)
+        returns.moments = copy(returns.moments)
+        return {
+            "step": self.step,
+            "state": self.state,
+            "next_obs_moments": copy(self.next_obs_moments),
+            "reward_moments": copy(self.reward_moments),
+            "returns": returns,
+            "episodes": copy(self.episodes),
+            "info_sums": copy(self.info_sums),
+            "info_count": self.info_count,
+        }
+
+    def _begin_episode(self) -> None:
+        first = restarted(self.env, self.step, self.chosen.settings.step_timeout)
+        self.observation = checked_observation(first, self.observation.shape, self.step)
+        self.episodes.total_return, self.episodes.length = 0.0, 0
+        self.returns.total, self.returns.length = 0.0, 0
+        self.adrift = False
+
+    def _play_and_learn(self, total: int) -> None:
+        """One block. Updates come in rounds of `actor_every`; one that is not full when the delay ends is not made."""
         start, end = self.step, self.block_end(total)
         self.trail.note(self.replay, self.env)
         discounted = [self._interact() for _ in range(end - start)]
         rows = self.replay.between(self.replay.added - (end - start), self.replay.added)
-        self._refuse_outliers(rows.next_obs)
+        if self.chosen.settings.normalise:
+            refuse_outliers(rows.next_obs, self.next_obs_moments, first_step=start)
         self.next_obs_moments.add(rows.next_obs)
         self.reward_moments.add(rows.reward)
         self.returns.moments.add(np.array(discounted))
@@ -175,7 +212,8 @@ class Learner:
         state, told, finite = chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in told.info._asdict().items()}
         every = chosen.settings.actor_every
-        self._refuse_unsound(values, {name: bool(sound) for name, sound in finite.items()}, count, every)
+        sound = {name: bool(is_finite) for name, is_finite in finite.items()}
+        refuse_unsound(values, sound, steps=range(self.step - (count - 1) * every, self.step + 1, every))
         self.state = state
         if told.priorities is not None:
             self._prioritise(slots[:count, :, -1], np.asarray(told.priorities)[:count])
@@ -191,42 +229,6 @@ class Learner:
                 f"{error} at step {self.step}: mend `priorities` of the agent {self.chosen.record.name!r}"
             ) from error
 
-    def _refuse_unsound(
-        self,
-        values: dict[str, Float[np.ndarray, " updates"]],
-        finite: dict[str, bool],
-        count: int,
-        every: int,
-    ) -> None:
-        for name, column in values.items():
-            for i in np.flatnonzero(~np.isfinite(column)):
-                raise RunFailed(
-                    f"{name} is {column[i]} at step {self.step - (count - int(i) - 1) * every}: the gradient is not "
-                    "finite. Lower learning_rate, or look for huge rewards or observations."
-                )
-        for name, sound in finite.items():
-            if not sound:
-                raise RunFailed(
-                    f"the gradient of {name} is not finite at step {self.step}. Lower learning_rate, or "
-                    "look for huge rewards or observations."
-                )
-
-    def _refuse_outliers(self, rows: Float[np.ndarray, "rows obs"]) -> None:
-        """One observation of a size never heard of would set the scale, and hide all others from the networks."""
-        if not self.chosen.settings.normalise:
-            return
-        mean, deviation = self.next_obs_moments.mean, self.next_obs_moments.std()
-        if self.next_obs_moments.count == 0:
-            mean = np.median(rows, axis=0)
-            deviation = np.median(np.abs(rows - mean), axis=0)
-        beyond = np.abs(rows - mean) > _OUTLIER * np.maximum(deviation, 1.0)
-        for row, i in np.argwhere(beyond)[:1]:
-            step, usual = self.step - len(rows) + row, f"{mean[i]:.6g} ± {deviation[i]:.6g}"
-            raise RunFailed(
-                f"number {i} of the observation is {rows[row, i]:.6g} at step {step}, where {usual} is usual: "
-                "standardising by that would hide all others. Mend the environment, or set normalise=false."
-            )
-
     def _between_blocks(self, before: int) -> None:
         hook = self.chosen.record.between_blocks
         if hook is not None:
@@ -234,10 +236,9 @@ class Learner:
             self.state = hook(self.chosen.settings, self.state, block)
 
 
-def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
+def begin(chosen: CompiledAgent, env: Env, seed: SupportsIndex) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-        raise InvalidInput(f"seed={seed!r} must be a whole number, at least 0 and below 2^63")
+    seed = int(read("seed", seed, int, least=0, most=LARGEST))
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     _refuse_too_large(chosen, obs, act)
@@ -247,7 +248,7 @@ def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
         chosen=chosen,
         env=env,
         seed=seed,
-        state=chosen.init(obs, act, key=jax.random.key(seed)),
+        state=chosen.init(obs, act, key=_key(seed)),
         replay=Replay.empty(chosen.settings.replay_capacity, obs, act),
         generator=np.random.default_rng(stream_seed(seed, "actions")),
         next_obs_moments=RunningMoments.empty((obs,)),
@@ -255,6 +256,12 @@ def begin(chosen: CompiledAgent, env: Env, seed: int) -> Learner:
         returns=Returns(chosen.settings.discount, RunningMoments.empty(())),
         observation=_first_observation(first, observations),
     )
+
+
+def _key(seed: int) -> jax.Array:
+    """JAX's own takes the last 32 bits of a seed alone."""
+    last, others = seed % 2**32, seed // 2**32
+    return jax.random.fold_in(jax.random.key(last), others) if others else jax.random.key(last)
 
 
 def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
@@ -268,6 +275,8 @@ def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
     later = obs + 1 if chosen.settings.n_step > 1 else 0
     drawn = 4 * (2 * obs + act + 2 + later) * math.prod(_batches(chosen))
     require_memory(drawn, "the batches of one call", "batch_size, updates_per_dispatch or actor_every")
+    held = 4 * (2 * obs + act + 2) * chosen.settings.replay_capacity
+    require_memory(held, "a full replay", "replay_capacity")
 
 
 def _batches(chosen: CompiledAgent) -> tuple[int, int, int, int]:

@@ -60,8 +60,8 @@ def train(
 def _warn_of_no_update(settings: AgentSettings, total: int) -> None:
     if total < settings.first_update:
         warnings.warn(
-            f"all {total} steps are random and nothing is learnt: the first update comes after "
-            f"learning_starts={settings.learning_starts} steps; take more steps or set learning_starts lower",
+            f"no policy is learnt in {total} steps: its first update comes after {settings.first_update}; take more "
+            f"steps or set learning_starts={settings.learning_starts} lower",
             NothingLearnt,
             stacklevel=3,
         )

@@ -17,7 +17,8 @@ from optac.plain_files import NotPlain, opened, read_plain, write_plain
 
 Arrays = dict[str, np.ndarray]
 
-_MOST_JSON_BYTES: Final = 64 << 20
+_MOST_JSON_BYTES: Final = 1 << 30
+"""more than the rows of a run of a million evaluations take"""
 
 
 class CheckpointCorrupt(RunFailed):

@@ -21,6 +21,7 @@ from optac.environments import (
     changed_surroundings,
     check_environment,
     code_hashes,
+    made_as,
     model_hashes,
     restore_state,
     save_state,
@@ -32,7 +33,7 @@ _RETURNS = "return_moments"
 
 
 def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
-    """All of `learner` but its replay rows. An environment that can't be written down is left out."""
+    """All of `learner` but its replay rows. An environment that can't be written down, or is adrift, is left out."""
     arrays = {f"agent/{name}": array for name, array in state_arrays(learner.state).items()}
     arrays["observation"] = learner.observation
     arrays |= _moment_arrays(learner, (*_MOMENTS, _RETURNS))
@@ -52,6 +53,8 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "info_sums": learner.info_sums,
         "info_count": learner.info_count,
         "environment": None,
+        "made": made_as(learner.env),
+        "sizes": [learner.observation.size, learner.policy.action_low.size],
         "mark": None,
         "models": model_hashes(learner.env),
         "code": code_hashes(learner.env),
@@ -59,6 +62,8 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "versions": numeric_versions(),
         "exact": learner.exact,
     }
+    if learner.adrift:
+        return arrays, meta
     try:
         saved = save_state(learner.env)
     except UnsavableState:
@@ -74,7 +79,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
 def restore(
     chosen: CompiledAgent, env: Env, arrays: Arrays, meta: Mapping[str, Any], replay: Replay
 ) -> Learner:
-    """The learner that was taken; in an environment that was not, a new episode begins."""
+    """The learner that was taken; in an environment that was not, or was made otherwise, a new episode begins."""
     observations, actions = check_environment(env)
     obs, act = observations.shape[0], actions.shape[0]
     seed, step = int(meta["seed"]), int(meta["step"])
@@ -90,7 +95,7 @@ def restore(
     timeout = chosen.settings.step_timeout
     first = restarted(env, step, timeout, seed=stream_seed(seed, "environment", step))
     fresh_observation = checked_observation(first, observations.shape, step)
-    if meta["environment"] is None:
+    if meta["environment"] is None or is_other(meta, env):
         observation = fresh_observation
         episodes.total_return, episodes.length = 0.0, 0
         returns.total, returns.length = 0.0, 0
@@ -114,6 +119,12 @@ def restore(
         info_count=int(meta["info_count"]),
         exact=bool(meta["exact"]),
     )
+
+
+def is_other(meta: Mapping[str, Any], env: Env) -> bool:
+    """Whether `env` was made with another id or other arguments than the saved one, whose state is not for it then."""
+    saved, given = meta.get("made"), made_as(env)
+    return saved is not None and given is not None and saved != given
 
 
 def retrace(

@@ -17,7 +17,7 @@ from optac.agents.training.learner import Learner, stream_seed
 from optac.agents.training.replay_pieces import Piece, save_piece
 from optac.agents.training.versions import drift
 from optac.environments import check_environment, code_hashes, model_hashes
-from optac.errors import OptacWarning
+from optac.errors import InvalidInput, OptacWarning
 
 UNREPEATABLE = (
     "two episodes from the same seed are not the same in this environment (its reset ignores the seed, or it draws "
@@ -112,7 +112,9 @@ def learner_of(
     is called before each.
     """
     with checkpoint.read_as_ours(found):
-        replay = Replay.empty(chosen.settings.replay_capacity, *_sizes(env))
+        sizes = _sizes(env)
+        _refuse_other_sizes(found, sizes)
+        replay = Replay.empty(chosen.settings.replay_capacity, *sizes)
         replay.added = int(found.meta["replay_added"]) if found.pieces and not found.damaged else 0
         for piece, rows in found.rows():
             replay.put(
@@ -137,7 +139,8 @@ def learner_of(
             ResumeWarning,
             stacklevel=2,
         )
-    learner.exact = learner.exact and not reasons
+    left_out = found.meta["replay_added"] > 0 and not found.pieces  # as its user wished
+    learner.exact = learner.exact and not reasons and not left_out
     return learner
 
 
@@ -169,6 +172,8 @@ def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
         yield f"saved under other versions ({', '.join(changed)})"
     if meta["environment"] is None:
         yield "this environment's state cannot be saved and a new episode begins"
+    elif snapshot.is_other(meta, env):
+        yield f"the environment is not made as the saved one was ({meta['made']}) and a new episode begins"
     elif meta["models"] != model_hashes(env):
         yield "the environment's MuJoCo model is another than the saved one (it changes its model in reset?)"
     code = code_hashes(env)
@@ -177,6 +182,15 @@ def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
             yield f"the environment's code in {name} is another than it was"
     for name in meta["changed_surroundings"]:
         yield f"{name} changed while the environment was stepped, and is not saved with it"
+
+
+def _refuse_other_sizes(found: Checkpoint, given: tuple[int, int]) -> None:
+    saved = found.meta.get("sizes", list(given))  # unknown of a checkpoint from before they were kept
+    if saved != list(given):
+        raise InvalidInput(
+            "{} is of an agent with {} numbers in an observation and {} in an action; the environment has {} and {}: "
+            "pass the one it was made for".format(found.path, *saved, *given)
+        )
 
 
 def _sizes(env: Env) -> tuple[int, int]:

@@ -1,0 +1,49 @@
+"""What is not finite, or of a size never heard of, ends a run before it can spoil what was learnt."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from jaxtyping import Float
+
+from optac.agents.parts.statistics import RunningMoments
+from optac.errors import RunFailed
+
+_OUTLIER: Final = 1e6
+"""a number of an observation so many deviations from its mean so far, and so many times 1 and its mean, is a fault"""
+_OUTLIER_OF_A_CONSTANT: Final = 1e9
+"""the same of a number that has always been the same, of which there is no deviation yet"""
+
+
+def refuse_unsound(
+    values: Mapping[str, Float[np.ndarray, " updates"]], finite: Mapping[str, bool], *, steps: Sequence[int]
+) -> None:
+    """RunFailed where an update's metrics or what it trained are not finite; `steps` are the updates'."""
+    for name, column in values.items():
+        for i in np.flatnonzero(~np.isfinite(column)):
+            raise RunFailed(
+                f"{name} is {column[i]} at step {steps[int(i)]}: the gradient is not finite. Lower learning_rate, "
+                "or look for huge rewards or observations."
+            )
+    for name, sound in finite.items():
+        if not sound:
+            raise RunFailed(
+                f"the gradient of {name} is not finite at step {steps[-1]}. Lower learning_rate, or look for huge "
+                "rewards or observations."
+            )
+
+
+def refuse_outliers(rows: Float[np.ndarray, "rows obs"], moments: RunningMoments, *, first_step: int) -> None:
+    """RunFailed where one observation would set the scale, and hide all others from the networks."""
+    mean, deviation = moments.mean, moments.deviation()
+    if moments.count == 0:
+        mean = np.median(rows, axis=0)
+        deviation = np.median(np.abs(rows - mean), axis=0)
+    most = np.where(deviation > 1e-6, _OUTLIER, _OUTLIER_OF_A_CONSTANT)
+    beyond = np.abs(rows - mean) > most * np.maximum(np.maximum(deviation, np.abs(mean)), 1.0)
+    for row, i in np.argwhere(beyond)[:1]:
+        usual = f"{mean[i]:.6g} ± {deviation[i]:.6g}"
+        raise RunFailed(
+            f"number {i} of the observation is {rows[row, i]:.6g} at step {first_step + row}, where {usual} is usual: "
+            "standardising by that would hide all others. Mend the environment, or set normalise=false."
+        )
