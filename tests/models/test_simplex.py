@@ -11,6 +11,7 @@ from optac.models import SimplexClass
 from optac.models.simplex import DenseEvidence, em_sweep, log_likelihood
 from optac.models.sparse_em import SparseEvidence
 from optac.models.transition_counts import TransitionCounts
+from optac.oracles.supervised import maximum_likelihood
 from tests.random_problems import random_problem
 
 
@@ -158,3 +159,17 @@ def test_three_thousand_states_are_fitted_without_a_table() -> None:
         tracemalloc.stop()
     truth = SparseEvidence(counts).log_likelihood(problem.phi, problem.mu)
     assert (model.log_likelihood > truth).all()
+
+
+def test_every_start_is_an_sl_call_and_a_table_is_one() -> None:
+    """Three fresh ones at first, the warm one alone, then both once the data have doubled."""
+    rng = np.random.default_rng(0)
+    counts = counts_from(random_problem(0), 10, seed=0)
+    cls, model, calls = SimplexClass(rank=2, restarts=3), None, []
+    for times in (1, 1.5, 2, 3.9, 4):
+        seen = (times * counts).astype(int)
+        model, bill = maximum_likelihood(cls, seen, model, slack=1e-3, rng=rng)
+        calls.append(bill.SL)
+    assert calls == [3, 1, 4, 1, 4]
+    table = SimplexClass(rank=counts.shape[1], restarts=3)
+    assert maximum_likelihood(table, counts, None, slack=1e-3, rng=rng)[1].SL == 1

@@ -120,7 +120,7 @@ class SimplexClass:
         fits = [self._maximise(evidence, phi, mu, slack) for phi, mu in starts]
         if previous is not None:
             fits.append(_model(evidence, previous.phi, previous.mu))
-        return replace(_best_of_each_step(fits), restarted_at=restarted_at)
+        return replace(_best_of_each_step(fits), restarted_at=restarted_at, starts=len(starts))
 
     def _frequencies(self, counts: Counts) -> LowRankModel:
         """N(s,a,s')/N(s,a) with μ the identity, padded with unused factors up to the rank."""

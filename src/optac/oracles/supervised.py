@@ -46,7 +46,7 @@ def maximum_likelihood(
 
     Exact for a finite class, at every step apart. The simplex class is not convex: EM's local maximum stands for
     the minimum, and it stops once a sweep gains at most β, which bounds the sweep and not the distance. The bill
-    records the accuracy asked; a class whose every start is a call says how many it made: decoders do, EM's are one.
+    records the accuracy asked; every start of a fit is a call, and the model says how many there were.
     """
     model = model_class.fit(evidence, previous, slack=slack, rng=rng)
     return model, Bill(SL=model.starts, accuracy=slack)
