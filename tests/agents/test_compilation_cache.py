@@ -28,7 +28,7 @@ def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pyte
     for name in ("sound", "flipped", "torn", "lost"):
         (tmp_path / f"{name}-cache").write_bytes(name.encode() * 100)
     os.mkfifo(tmp_path / "pipe-cache")  # which would be waited for
-    seal(tmp_path)
+    seal(tmp_path, set())
     (tmp_path / "unsealed-cache").write_bytes(b"written by a process that was killed")
     for name in ("unsealed", "lost"):
         os.utime(tmp_path / f"{name}-cache", (1e9, 1e9))
@@ -43,7 +43,7 @@ def test_only_what_is_as_it_was_sealed_is_kept(tmp_path: Path, monkeypatch: pyte
     assert entries(tmp_path) == {"sound-cache", "young-cache"}
     (tmp_path / "young-cache").unlink()
     (tmp_path / "newer-cache").write_bytes(b"x" * 450)
-    seal(tmp_path)
+    seal(tmp_path, set())
     os.utime(tmp_path / "newer-cache", (2e9, 2e9))
     monkeypatch.setattr(compilation_cache, "MOST_BYTES", 500)
     remove_unsound(tmp_path)
@@ -70,6 +70,18 @@ os._exit(0)
     )
     compiled, sealed = map(int, told.stdout.split())
     assert compiled == sealed > 0
+
+
+def test_what_another_process_left_half_written_is_not_sealed(tmp_path: Path) -> None:
+    """One that was killed, and was resumed at once: JAX keeps to the file that is there, whatever it holds."""
+    (tmp_path / "torn-cache").write_bytes(b"half of it")
+    seen = {"torn-cache"}
+    (tmp_path / "own-cache").write_bytes(b"whole")
+    seal(tmp_path, seen)
+    assert (tmp_path / "own-cache.sha256").exists() and not (tmp_path / "torn-cache.sha256").exists()
+    os.utime(tmp_path / "torn-cache", (1e9, 1e9))
+    remove_unsound(tmp_path)
+    assert entries(tmp_path) == {"own-cache"}
 
 
 @pytest.mark.parametrize(("said", "expected"), [("off", None), ("OFF", None), ("", "home"), ("mine", "mine")])

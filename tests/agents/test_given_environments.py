@@ -2,7 +2,7 @@
 
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -10,11 +10,14 @@ import probe_environments
 import pytest
 
 import optac
+from optac.agents.parts.replay import Replay
+from optac.agents.parts.statistics import RunningMoments
 from optac.agents.training.deadline import deadline
-from optac.agents.training.environment_calls import another
 from optac.agents.training.learner import begin
+from optac.agents.training.soundness import refuse_outliers
 from optac.agents.training.store import ResumeWarning
-from optac.errors import InvalidInput, RunFailed
+from optac.environments import made_as
+from optac.errors import InvalidInput, OptacWarning, RunFailed
 
 TINY: dict[str, Any] = {"width": 8, "batch_size": 8, "learning_starts": 20, "log_every": 20, "eval_every": 0}
 
@@ -56,17 +59,61 @@ def test_an_observation_that_is_written_over_is_kept_as_it_was() -> None:
     assert all(np.array_equal(one, other) for one, other in zip(rows, same, strict=True))
 
 
-def test_an_evaluation_is_in_an_environment_like_the_one_that_was_given() -> None:
-    gentle = gymnasium.make("Pendulum-v1")
-    gentle.unwrapped.g = 1.0  # type: ignore[attr-defined]
-    assert another(gentle).unwrapped.g == 1.0  # type: ignore[attr-defined]
-    evaluating = TINY | {"eval_every": 40, "eval_episodes": 2}
-    once = optac.SAC(gymnasium.make("Pendulum-v1"), **evaluating).evaluate(2)
-    twice = optac.SAC(Doubled(gymnasium.make("Pendulum-v1")), **evaluating).evaluate(2)
+def test_an_evaluation_has_the_wrappers_of_the_environment_that_was_given() -> None:
+    once = optac.SAC(gymnasium.make("Pendulum-v1"), **TINY).evaluate(2)
+    twice = optac.SAC(Doubled(gymnasium.make("Pendulum-v1")), **TINY).evaluate(2)
     assert twice.returns == pytest.approx(2 * once.returns)
-    held = gymnasium.make("Pendulum-v1")
-    held.unwrapped.simulator = probe_environments.Outside()  # type: ignore[attr-defined]
-    assert not hasattr(another(held).unwrapped, "simulator")  # made anew, since a copy would share it
+
+
+class Client(gymnasium.Env[Any, Any]):
+    """Plays in a simulator that is known by a number, as that of another process is."""
+
+    running: ClassVar[set[int]] = set()
+    observation_space = gymnasium.spaces.Box(-1, 1, (1,))
+    action_space = gymnasium.spaces.Box(-1, 1, (1,))
+
+    def __init__(self) -> None:
+        self.client = 1 + max(self.running, default=0)
+        self.running.add(self.client)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        assert self.client in self.running
+        return np.zeros(1, np.float32), 0.0, True, False, {}
+
+    def close(self) -> None:
+        self.running.remove(self.client)
+
+
+def test_a_simulator_is_neither_shared_nor_closed_by_evaluations() -> None:
+    gymnasium.register("given/Client-v0", entry_point=Client, disable_env_checker=True)
+    try:
+        env = gymnasium.make("given/Client-v0")
+        with pytest.warns(OptacWarning, match=r"Client\.client is not as in the one that was given"):
+            agent = optac.SAC(env, **(TINY | {"eval_every": 20, "eval_episodes": 1})).learn(40)
+        assert agent.steps == 40 and Client.running == {1}
+    finally:
+        gymnasium.registry.pop("given/Client-v0")
+
+
+@pytest.mark.parametrize("name", ["Pendulum-v1", "HalfCheetah-v5"])
+def test_a_change_by_hand_that_evaluations_do_not_have_is_named(name: str) -> None:
+    evaluating, env = (
+        TINY | {"eval_every": 40, "eval_episodes": 1},
+        gymnasium.make(name, max_episode_steps=20),
+    )
+    optac.SAC(env, **evaluating).learn(20)  # which warns of nothing
+    if name == "Pendulum-v1":
+        env.unwrapped.g = 1.0  # type: ignore[attr-defined]
+    else:
+        env.unwrapped.model.opt.gravity[2] = -1.0  # type: ignore[attr-defined]
+    agent = optac.SAC(env, **evaluating)
+    with pytest.warns(OptacWarning, match=r"PendulumEnv\.g is not as|the MuJoCo model is not as"):
+        agent.learn(20)
+    agent.learn(20)  # it was said
 
 
 def test_one_that_cannot_be_had_twice_is_refused_before_the_first_step() -> None:
@@ -89,6 +136,14 @@ def test_a_loaded_agent_leaves_an_environment_made_otherwise_as_it_is(tmp_path: 
     assert not agent._learner.exact and agent._learner.episodes.length == 0
     same = optac.SAC.load(tmp_path / "a", gymnasium.make("Pendulum-v1", render_mode="rgb_array"))
     assert same._learner.exact and same._learner.episodes.length == 30
+
+
+def test_the_time_limit_is_part_of_how_an_environment_was_made_and_the_order_of_arguments_is_not() -> None:
+    made = made_as(gymnasium.make("HalfCheetah-v5", ctrl_cost_weight=1, reset_noise_scale=0.2))
+    assert made == made_as(gymnasium.make("HalfCheetah-v5", reset_noise_scale=0.2, ctrl_cost_weight=1.0))
+    assert made_as(gymnasium.make("Pendulum-v1")) != made_as(
+        gymnasium.make("Pendulum-v1", max_episode_steps=50)
+    )
 
 
 def test_one_of_another_size_is_not_called_a_damaged_file(tmp_path: Path) -> None:
@@ -121,12 +176,59 @@ def test_a_block_that_is_broken_off_counts_for_nothing(fault: type[BaseException
     assert (agent.steps, learner.replay.added, learner.next_obs_moments.count) == (40, 40, 40)
     assert agent.parameters_sha256 == before and not learner.exact
     agent.save(tmp_path / "a")
-    with pytest.warns(ResumeWarning, match="a new episode begins"):
+    with pytest.warns(ResumeWarning, match="a block was broken off, and a new episode begins"):
         assert optac.SAC.load(tmp_path / "a", probe_environments.Drifting())._learner.episodes.length == 0
     agent.learn(20)
     rows = learner.replay.between(40, 60)
     assert rows.obs[0] == 0.0 and np.array_equal(rows.obs[1:], rows.next_obs[:-1])  # one new episode
     assert (agent.steps, learner.next_obs_moments.count, int(learner.state.updates)) == (60, 60, 40)
+
+
+def test_a_broken_block_gives_back_the_rows_that_it_took_the_place_of() -> None:
+    """The ring of 50 rows is full after 96 steps; the next block, of 4, breaks off after two or three."""
+    env = probe_environments.Drifting()
+    settings = TINY | {"replay_capacity": 50, "updates_per_dispatch": 10}
+    agent = optac.SAC(env, **settings).learn(96)
+    learner, step, left = agent._learner, env.step, 0
+
+    def breaking(action: np.ndarray) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError
+        return step(action)
+
+    env.step = breaking  # type: ignore[method-assign]
+    for taken in (2, 3):
+        left = taken
+        before, policy = learner.replay.between(46, 96), learner.policy
+        with pytest.raises(RunFailed):
+            agent.learn(14)
+        after = learner.replay.between(46, 96)
+        assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+        assert learner.policy is policy and learner.step == 96
+
+
+def test_priorities_of_a_broken_block_are_taken_back() -> None:
+    replay = Replay.empty(4, 1, 1)
+    for number in range(6):
+        replay.add(np.array([float(number)]), np.zeros(1), float(number), np.zeros(1), False)
+    replay.prioritise(np.arange(4), np.arange(1.0, 5.0))
+    before = replay.before(3)
+    for number in range(6, 9):
+        replay.add(np.array([float(number)]), np.zeros(1), float(number), np.zeros(1), False)
+    replay.prioritise(np.arange(4), np.full(4, 9.0))
+    replay.undo(before)
+    assert replay.rows.reward.tolist() == [4, 5, 2, 3] and replay.added == 6
+    assert replay.priorities is not None and replay.priorities.tolist() == [1, 2, 3, 4]
+
+
+def test_a_number_far_from_a_large_mean_is_a_fault() -> None:
+    moments = RunningMoments.empty((1,))
+    moments.add(1000 + np.random.default_rng(0).standard_normal((1000, 1)))
+    refuse_outliers(np.array([[9e5]]), moments, first_step=0)
+    with pytest.raises(RunFailed, match=r"number 0 of the observation is 2e\+06 at step 7"):
+        refuse_outliers(np.array([[2e6]]), moments, first_step=7)
 
 
 class Far(probe_environments.Drifting):
@@ -141,7 +243,9 @@ class Far(probe_environments.Drifting):
         return (self.large * place if self.life > self.since else 0.0), reward, ended
 
 
-@pytest.mark.parametrize(("large", "since", "at_once"), [(1e8, 0, 1), (1e12, 0, 1), (1e8, 14, 10), (1e8, 14, 1)])
+@pytest.mark.parametrize(
+    ("large", "since", "at_once"), [(1e8, 0, 1), (1e12, 0, 1), (1e8, 14, 10), (1e8, 14, 1)]
+)
 def test_numbers_that_are_large_as_a_rule_are_no_fault(large: float, since: int, at_once: int) -> None:
     agent = optac.SAC(Far(large, since), **(TINY | {"updates_per_dispatch": at_once}))
     assert agent.learn(60).steps == 60

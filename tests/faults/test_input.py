@@ -54,7 +54,10 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a width of 10^30": ([*TRAIN, "--set", f"width={MANY}"], f"at least 1 and at most {2**63 - 1}"),
     "a batch of 2^62": ([*TRAIN, "--set", f"batch_size={2**62}"], "lower batch_size, updates_per_dispatch"),
     "evaluations of 10^15 episodes": ([*TRAIN, "--set", f"eval_episodes={10**15}"], "at most 10000"),
-    "an actor at every 2^62th update": ([*TRAIN, "--set", f"actor_every={2**62}"], "at least 1 and at most 100"),
+    "an actor at every 2^62th update": (
+        [*TRAIN, "--set", f"actor_every={2**62}"],
+        "at least 1 and at most 100",
+    ),
     "a replay of 2^62 rows": ([*TRAIN, "--set", f"replay_capacity={2**62}"], "at most 1000000000000"),
     "a step of 10^308 seconds": ([*TRAIN, "--set", "step_timeout=1e308"], "at most 1000000000.0"),
     "10^30 seeds of a comparison": (["compare", *LOCK_WORDS, "--seeds", MANY], f"seeds={MANY} is not valid"),

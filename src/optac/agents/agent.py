@@ -17,9 +17,9 @@ from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
-from optac.agents.training.environment_calls import Env, another, closed, opened
+from optac.agents.training.environment_calls import Env, another, check_another, opened
 from optac.agents.training.evaluation import Evaluation, evaluate
-from optac.agents.training.learner import begin
+from optac.agents.training.learner import begin, stream_seed
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import training_progress
 from optac.agents.training.saved import Saved, saved
@@ -78,9 +78,9 @@ class Agent:
         steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
-        if self.settings.eval_every > 0 and not isinstance(self._given_env, str):
-            with closed(another(self._given_env)):  # else its first evaluation were the first to find out
-                pass
+        if self.steps == 0 and self.settings.eval_every > 0 and not isinstance(self._given_env, str):
+            learner, timeout = self._learner, self.settings.step_timeout
+            check_another(self._given_env, stream_seed(learner.seed, "environment"), timeout)
 
         def on_row(row: Row) -> None:
             callbacks.row(row)

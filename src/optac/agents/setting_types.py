@@ -107,4 +107,4 @@ class FeatureSettingTypes(AgentSettingTypes, total=False):
     bonus_every: int
     """steps between two rebuildings of Λ"""
     bonus_samples: int
-    """transitions that Λ is rebuilt from, scaled to all"""
+    """transitions Λ is rebuilt from, scaled to all"""

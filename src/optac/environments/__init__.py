@@ -14,7 +14,7 @@ from optac.environments.simulator_state import (
     save_state,
     unsaved_part,
 )
-from optac.environments.state_difference import state_difference
+from optac.environments.state_difference import made_difference, state_difference
 from optac.environments.surroundings import changed_surroundings, code_hashes, surroundings
 
 register_tasks()
@@ -29,6 +29,7 @@ __all__ = [
     "code_hashes",
     "environment_name",
     "made_as",
+    "made_difference",
     "make",
     "model_hashes",
     "register_tasks",

@@ -7,6 +7,8 @@ from typing import Any
 
 import gymnasium
 
+from optac.settings import canonical
+
 # Facts about how the environment was made; the same in every environment made in that way.
 _FIXED = {"spec", "metadata", "_metadata", "_cached_spec", "_saved_kwargs", "fullpath"}
 _FIXED_PREFIX = "_ezpickle"
@@ -34,12 +36,13 @@ def attributes_of(layer: gymnasium.Env[Any, Any]) -> list[tuple[str, Any]]:
 
 
 def made_as(env: gymnasium.Env[Any, Any]) -> str | None:
-    """The id, arguments and wrappers that Gymnasium made `env` with, as text; None where that can't be told."""
+    """The id, arguments, time limit and wrappers that Gymnasium made `env` with; None where that can't be told."""
     spec = env.spec
     if spec is None:
         return None
     given = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+    wrappers = [[each.name, each.kwargs] for each in spec.additional_wrappers]
     try:
-        return json.dumps([spec.id, given, [[each.name, each.kwargs] for each in spec.additional_wrappers]])
+        return json.dumps(canonical([spec.id, given, spec.max_episode_steps, wrappers]))
     except (TypeError, ValueError):  # an argument that is an object
         return None

@@ -1,7 +1,29 @@
-"""Two saved states of an environment, compared to the bit."""
+"""Two environments, or two saved states of one, compared to the bit."""
 
 from collections.abc import Mapping
 from typing import Any
+
+import gymnasium
+
+from optac.environments.simulator_state import UnsavableState, model_hashes, save_state
+
+
+def made_difference(one: gymnasium.Env[Any, Any], other: gymnasium.Env[Any, Any]) -> str | None:
+    """What differs between two environments that were made and reset alike, as far as it can be seen; None: nothing.
+
+    Gymnasium's own wrappers, which keep an account of what was done before, are left out.
+    """
+    if model_hashes(one) != model_hashes(other):
+        return "the MuJoCo model"
+    try:
+        states = [save_state(one), save_state(other)]
+    except UnsavableState:
+        return None
+    for state in states:
+        state["layers"] = [
+            layer for layer in state["layers"] if not layer["class"].startswith("gymnasium.wrappers.")
+        ]
+    return state_difference(*states)
 
 
 def state_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

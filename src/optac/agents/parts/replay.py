@@ -21,6 +21,14 @@ class Rows(NamedTuple):
     terminated: Float[np.ndarray, "*batch"]
 
 
+class Before(NamedTuple):
+    """A replay before some rows: how many were added, the rows that these take the place of, and the priorities."""
+
+    added: int
+    lost: Rows
+    priorities: Float[np.ndarray, " capacity"] | None
+
+
 @dataclass
 class Replay:
     """The last `capacity` of `added` transitions; row i of the run is in slot i mod capacity.
@@ -62,6 +70,17 @@ class Replay:
         if self.priorities is not None:
             self.priorities[slot] = 0.0
         self.added += 1
+
+    def before(self, count: int) -> Before:
+        """What `undo` needs to take back the next `count` rows and all priorities given meanwhile."""
+        first = max(self.added, self.capacity)
+        lost = self.between(first, max(first, self.added + count))
+        return Before(self.added, lost, None if self.priorities is None else self.priorities.copy())
+
+    def undo(self, before: Before) -> None:
+        """Be as when `before` was asked for."""
+        self.added, self.priorities = before.added, before.priorities
+        self.put(max(self.added, self.capacity), before.lost)
 
     def at(self, slots: Int[np.ndarray, "*batch"]) -> Rows:
         """The rows in these slots."""

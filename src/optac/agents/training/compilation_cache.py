@@ -1,10 +1,10 @@
 """Compiled updates are kept on disk, so that the second start of an agent need not compile again.
 
 JAX's persistent cache, in the user's cache folder, apart for every version of JAX and kind of processor. The variable
-OPTAC_COMPILATION_CACHE names another folder, or says `off`; a cache that the user has given JAX is left as it is. An
-entry is sealed with its hash once it is compiled, and checked when a process starts: a damaged or torn one is removed
-and compiled again. One without a seal is left alone for a minute, as another process may be writing it; JAX compiles
-again what it can't read. What is written after the start is not checked.
+OPTAC_COMPILATION_CACHE names another folder, or says `off`; a cache that the user has given JAX is left as it is. A
+process seals an entry with its hash once it is compiled, and checks all seals when it starts: what is damaged is
+removed and compiled again. One without a seal may be in another process's hands: it is left alone, not sealed, and
+removed once it is a minute old; JAX compiles again what it can't read. What is written after the start is not checked.
 """
 
 import atexit
@@ -45,14 +45,15 @@ def use_compilation_cache() -> Path | None:
     config.update("jax_compilation_cache_dir", str(folder))
     config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    jax.monitoring.register_event_duration_secs_listener(partial(_seal_compiled, folder))
-    atexit.register(seal, folder)
+    seen = {entry.name for entry in folder.glob(f"*{_ENTRY}")}
+    jax.monitoring.register_event_duration_secs_listener(partial(_seal_compiled, folder, seen))
+    atexit.register(seal, folder, seen)
     return folder
 
 
-def _seal_compiled(folder: Path, event: str, seconds: float, **about: Any) -> None:
+def _seal_compiled(folder: Path, seen: set[str], event: str, seconds: float, **about: Any) -> None:
     if event == _COMPILED:
-        seal(folder)
+        seal(folder, seen)
 
 
 def remove_unsound(folder: Path) -> None:
@@ -75,10 +76,12 @@ def remove_unsound(folder: Path) -> None:
                 sealed.unlink(missing_ok=True)
 
 
-def seal(folder: Path) -> None:
-    """Write down the hash of every entry that has none."""
+def seal(folder: Path, seen: set[str]) -> None:
+    """Write down the hash of every entry that is not among those `seen` before, and is from now on."""
     with suppress(OSError):  # another process may have removed the folder
-        for entry in filter(Path.is_file, folder.glob(f"*{_ENTRY}")):
+        new = [entry for entry in folder.glob(f"*{_ENTRY}") if entry.name not in seen]
+        for entry in filter(Path.is_file, new):
+            seen.add(entry.name)
             sealed = entry.with_name(entry.name + _SEAL)
             if not sealed.exists():
                 aside = sealed.with_name(f"{sealed.name}.{os.getpid()}")

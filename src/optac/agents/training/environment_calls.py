@@ -4,7 +4,6 @@ import copy
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Final
 
 import gymnasium
@@ -12,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
-from optac.environments import can_save, make
+from optac.environments import made_difference, make
 from optac.environments.guarded import guarded
 from optac.errors import InvalidInput, OptacWarning, RunFailed
 
@@ -105,24 +104,48 @@ def opened(env: Env | str) -> Env:
 
 
 def another(env: Env | str) -> Env:
-    """One more environment like `env`, for evaluations.
-
-    A copy, unless it holds what may be shared with the copy, as a simulator's handle: then one made as it was.
-    """
+    """One more environment like `env`, for evaluations: made as Gymnasium made it, else a copy."""
     if isinstance(env, str):
         return make(env)
-    ways, why = [partial(copy.deepcopy, env)], ""
-    if env.spec is not None:
-        ways.insert(1 if can_save(env) else 0, partial(gymnasium.make, env.spec))
-    for way in ways:
-        try:
-            return way()
-        except Exception as error:
-            why = why or str(error)
-    raise InvalidInput(
-        f"evaluations need a second environment, and {type(env).__name__} can't be copied ({why}); "
-        "register it with Gymnasium and pass its id, or set eval_every=0"
-    )
+    fresh = _made_anew(env)
+    if fresh is not None:
+        return fresh
+    try:
+        return copy.deepcopy(env)
+    except Exception as error:
+        raise InvalidInput(
+            f"evaluations need a second environment, and {type(env).__name__} can't be copied ({error}); "
+            "register it with Gymnasium and pass its id, or set eval_every=0"
+        ) from error
+
+
+def check_another(env: Env, seed: int, timeout: float) -> None:
+    """Say before the first step where no other environment can be had, or it is not as `env` is, reset under `seed`.
+
+    One that Gymnasium makes has no changes that a user made by hand. A copy would, but might share the simulator.
+    """
+    fresh = _made_anew(env)
+    if fresh is None:
+        another(env)  # and not closed, which might close what it shares with `env`
+        return
+    with closed(fresh):
+        restarted(fresh, 0, timeout, seed)
+        difference = made_difference(env, fresh)
+    if difference is not None:
+        warnings.warn(
+            f"evaluations are in an environment that Gymnasium makes anew, where {difference} is not as in the one "
+            "that was given; to evaluate with it too, register an environment that is made so, and pass its id",
+            OptacWarning,
+            stacklevel=3,
+        )
+
+
+def _made_anew(env: Env) -> Env | None:
+    """An environment made as `env` was; None where Gymnasium does not know how (a wrapper of the user's own, say)."""
+    try:
+        return None if env.spec is None else gymnasium.make(env.spec)
+    except Exception:
+        return None
 
 
 @contextmanager

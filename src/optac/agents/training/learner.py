@@ -84,28 +84,29 @@ class Learner:
         return min((self.step // length + 1) * length, total)
 
     def advance(self, total: int) -> None:
-        """Play one block, then make one update for each of its steps past the random start; all of it or nothing.
+        """Play one block, then make one update for each of its steps past the random start.
 
-        Where an error or Ctrl-C breaks it off, its steps count for nothing, and the next block begins a new episode.
+        One that an error or Ctrl-C breaks off counts for nothing, and the next one begins a new episode.
         """
         if self.adrift:
             self._begin_episode()
-        before, added = self._before_block(), self.replay.added
+        before, replay = self._before_block(), self.replay.before(self.block_end(total) - self.step)
         try:
             self._play_and_learn(total)
         except BaseException:
             vars(self).update(before)
-            self.replay.added = added
+            self.replay.undo(replay)
             self.adrift, self.exact, self.trail = True, False, Trail()
             raise
 
     def _before_block(self) -> dict[str, Any]:
-        """What a block changes, but for the environment, the generator, replay's rows and their priorities."""
+        """What a block changes, but for the environment, replay and the generator, whose numbers are spent."""
         returns = copy(self.returns)
         returns.moments = copy(returns.moments)
         return {
             "step": self.step,
             "state": self.state,
+            "policy": self.policy,
             "next_obs_moments": copy(self.next_obs_moments),
             "reward_moments": copy(self.reward_moments),
             "returns": returns,
@@ -212,8 +213,7 @@ class Learner:
         state, told, finite = chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in told.info._asdict().items()}
         every = chosen.settings.actor_every
-        sound = {name: bool(is_finite) for name, is_finite in finite.items()}
-        refuse_unsound(values, sound, steps=range(self.step - (count - 1) * every, self.step + 1, every))
+        refuse_unsound(values, finite, steps=range(self.step - (count - 1) * every, self.step + 1, every))
         self.state = state
         if told.priorities is not None:
             self._prioritise(slots[:count, :, -1], np.asarray(told.priorities)[:count])

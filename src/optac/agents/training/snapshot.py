@@ -61,6 +61,7 @@ def take(learner: Learner) -> tuple[Arrays, dict[str, Any]]:
         "changed_surroundings": changed_surroundings(learner.surroundings, learner.env),
         "versions": numeric_versions(),
         "exact": learner.exact,
+        "adrift": learner.adrift,
     }
     if learner.adrift:
         return arrays, meta

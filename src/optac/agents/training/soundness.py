@@ -4,19 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Bool, Float
 
 from optac.agents.parts.statistics import RunningMoments
 from optac.errors import RunFailed
 
 _OUTLIER: Final = 1e6
-"""a number of an observation so many deviations from its mean so far, and so many times 1 and its mean, is a fault"""
+"""a number of an observation so far from its mean so far, and as many deviations from it, is a fault"""
 _OUTLIER_OF_A_CONSTANT: Final = 1e9
-"""the same of a number that has always been the same, of which there is no deviation yet"""
+"""how far, or how many times its size, a number may move that has always been the same: it has no deviation yet"""
 
 
 def refuse_unsound(
-    values: Mapping[str, Float[np.ndarray, " updates"]], finite: Mapping[str, bool], *, steps: Sequence[int]
+    values: Mapping[str, Float[np.ndarray, " updates"]],
+    finite: Mapping[str, Bool[Array, ""]],
+    *,
+    steps: Sequence[int],
 ) -> None:
     """RunFailed where an update's metrics or what it trained are not finite; `steps` are the updates'."""
     for name, column in values.items():
@@ -39,8 +42,12 @@ def refuse_outliers(rows: Float[np.ndarray, "rows obs"], moments: RunningMoments
     if moments.count == 0:
         mean = np.median(rows, axis=0)
         deviation = np.median(np.abs(rows - mean), axis=0)
-    most = np.where(deviation > 1e-6, _OUTLIER, _OUTLIER_OF_A_CONSTANT)
-    beyond = np.abs(rows - mean) > most * np.maximum(np.maximum(deviation, np.abs(mean)), 1.0)
+    most = np.where(
+        deviation > 1e-6,
+        _OUTLIER * np.maximum(deviation, 1.0),
+        _OUTLIER_OF_A_CONSTANT * np.maximum(np.abs(mean), 1.0),
+    )
+    beyond = np.abs(rows - mean) > most
     for row, i in np.argwhere(beyond)[:1]:
         usual = f"{mean[i]:.6g} ± {deviation[i]:.6g}"
         raise RunFailed(

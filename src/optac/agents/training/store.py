@@ -130,6 +130,7 @@ def learner_of(
         later = chosen.settings.determining_names() - found.meta["settings"].keys()
         reasons += [f"it was saved before there was a setting {name}" for name in sorted(later)]
         reasons += [f"rows of replay are lost ({piece.name})" for piece in found.damaged]
+        left_out = found.meta["replay_added"] > 0 and not found.pieces  # as its user wished
         if retracing is not None and not reasons:
             why = snapshot.retrace(learner, arrays, found.meta, retracing)
             reasons = [] if why is None else [why]
@@ -139,7 +140,6 @@ def learner_of(
             ResumeWarning,
             stacklevel=2,
         )
-    left_out = found.meta["replay_added"] > 0 and not found.pieces  # as its user wished
     learner.exact = learner.exact and not reasons and not left_out
     return learner
 
@@ -170,7 +170,9 @@ def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
     changed = drift(meta["versions"])
     if changed:
         yield f"saved under other versions ({', '.join(changed)})"
-    if meta["environment"] is None:
+    if meta.get("adrift", False):
+        yield "it was saved after a block was broken off, and a new episode begins"
+    elif meta["environment"] is None:
         yield "this environment's state cannot be saved and a new episode begins"
     elif snapshot.is_other(meta, env):
         yield f"the environment is not made as the saved one was ({meta['made']}) and a new episode begins"
