@@ -99,7 +99,7 @@ def _run(words: Sequence[str]) -> int:
     except OSError as error:
         notice(f"error: {refusal(error)}")
         return 1
-    except Exception as error:  # what nobody foresaw: the traceback is for whoever mends it
+    except Exception as error:  # what nobody foresaw: the traceback is for whoever fixes it
         notice(f"error: {_unforeseen(error)}")
         return 1
 

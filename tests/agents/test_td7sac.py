@@ -195,7 +195,7 @@ def test_an_unsound_priority_is_refused(wrong: float) -> None:
 def test_an_unsound_priority_ends_the_run_with_the_agents_name() -> None:
     bad = dataclasses.replace(td7sac.AGENT, name="mine", priorities=lambda settings, state: 0 * state.errors)
     with pytest.raises(
-        RunFailed, match="not above 0 and finite at step 30: mend `priorities` of the agent 'mine'"
+        RunFailed, match="not above 0 and finite at step 30: fix `priorities` of the agent 'mine'"
     ):
         optac.Agent("probe/Drifting-v0", agent=bad, **TINY).learn(40)
 

@@ -36,7 +36,7 @@ def stepped(
     if not isinstance(outcome, tuple) or len(outcome) != 5:
         raise RunFailed(
             f"the environment's step {step} returned {_described(outcome)}; Gymnasium's steps return "
-            "(observation, reward, terminated, truncated, info): mend the environment"
+            "(observation, reward, terminated, truncated, info): fix the environment"
         )
     given, paid, terminated, truncated, _ = outcome
     obs = checked_observation(given, shape, step)
@@ -45,7 +45,7 @@ def stepped(
     except (TypeError, ValueError) as error:
         raise RunFailed(
             f"the reward {paid!r}, terminated {terminated!r} or truncated {truncated!r} of step {step} is no "
-            f"single number or truth value ({error}); mend the environment"
+            f"single number or truth value ({error}); fix the environment"
         ) from error
 
 
@@ -56,7 +56,7 @@ def restarted(env: Env, step: int, timeout: float, seed: int | None = None) -> A
     if not isinstance(outcome, tuple) or len(outcome) != 2:
         raise RunFailed(
             f"the environment's reset at step {step} returned {_described(outcome)}; Gymnasium's resets "
-            "return (observation, info): mend the environment"
+            "return (observation, info): fix the environment"
         )
     return outcome[0]
 
@@ -71,7 +71,7 @@ def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[
     except (TypeError, ValueError) as error:
         raise RunFailed(
             f"the observation at step {step} is a {type(given).__name__} that holds no numbers ({error}); "
-            "mend the environment"
+            "fix the environment"
         ) from error
     if obs.shape != shape:
         raise RunFailed(
@@ -81,7 +81,7 @@ def checked_observation(given: Any, shape: tuple[int, ...], step: int) -> Float[
     if not np.isfinite(obs).all():
         entry = int(np.flatnonzero(~np.isfinite(obs))[0])
         raise RunFailed(
-            f"the observation's entry {entry} is {obs[entry]} at step {step}; mend the environment"
+            f"the observation's entry {entry} is {obs[entry]} at step {step}; fix the environment"
         )
     return obs
 
@@ -90,7 +90,7 @@ def _checked_reward(given: Any, step: int) -> float:
     """The reward as a float; refused when it is not finite, or is not in float32, which replay keeps."""
     reward = float(given)
     if not abs(reward) <= _LARGEST_FLOAT32:
-        raise RunFailed(f"the reward is {reward} at step {step}; mend the environment")
+        raise RunFailed(f"the reward is {reward} at step {step}; fix the environment")
     return reward
 
 

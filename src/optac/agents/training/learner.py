@@ -226,7 +226,7 @@ class Learner:
             self.replay.prioritise(slots, priorities)
         except ValueError as error:
             raise RunFailed(
-                f"{error} at step {self.step}: mend `priorities` of the agent {self.chosen.record.name!r}"
+                f"{error} at step {self.step}: fix `priorities` of the agent {self.chosen.record.name!r}"
             ) from error
 
     def _between_blocks(self, before: int) -> None:

@@ -52,5 +52,5 @@ def refuse_outliers(rows: Float[np.ndarray, "rows obs"], moments: RunningMoments
         usual = f"{mean[i]:.6g} ± {deviation[i]:.6g}"
         raise RunFailed(
             f"number {i} of the observation is {rows[row, i]:.6g} at step {first_step + row}, where {usual} is usual: "
-            "standardising by that would hide all others. Mend the environment, or set normalise=false."
+            "standardising by that would hide all others. Fix the environment, or set normalise=false."
         )
