@@ -116,3 +116,11 @@ def test_a_value_of_no_known_kind_is_read_for_what_it_looks_like() -> None:
 def test_the_canonical_form_forgets_the_order_and_nothing_else(values) -> None:
     turned = dict(reversed(values.items()))
     assert list(canonical(turned)) == list(canonical(values)) and canonical(values) == values
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("007", 7), ('"007"', "007"), ("'nan'", "nan"), ("none", None), ("'", "'"), ('""', "")],
+)
+def test_text_in_quotes_stays_text(said: str, meant: object) -> None:
+    assert plain(said) == meant

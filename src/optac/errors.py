@@ -4,7 +4,6 @@ import difflib
 import signal
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
-from pathlib import Path
 
 _MOST_NAMES, _NEAREST, _MOST_LETTERS = 40, 10, 200
 
@@ -36,8 +35,8 @@ class RunFailed(OptacError):
 class Interrupted(RunFailed):
     """A signal ended the run after it had saved; `exit_code` is 128 plus the signal's number."""
 
-    def __init__(self, number: int, folder: Path) -> None:
-        super().__init__(f"interrupted by {signal.Signals(number).name}; `optac resume {folder}` continues")
+    def __init__(self, number: int, command: str) -> None:
+        super().__init__(f"interrupted by {signal.Signals(number).name}; `{command}` continues")
         self.exit_code = 128 + number
 
 

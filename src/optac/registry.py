@@ -247,7 +247,7 @@ def imported(module_name: str, what: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise ModuleMissing(
-                f"{what}: there is no module {error.name}; install its package, or name its folder with --path DIR"
+                f"{what}: there is no module {error.name}; install it or give its folder by --path DIR"
             ) from None
         raise InvalidInput(f"{what} needs the module {error.name}; install it") from error
     except OptacError:  # one that says what it lacks has said it

@@ -21,6 +21,7 @@ import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from operator import ge, gt, le, lt
 from pathlib import Path
 from types import NoneType, UnionType
@@ -178,17 +179,17 @@ def assignments(words: Iterable[str], what: str) -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
-    """A value of which nobody says the kind: text becomes true, false, none, a number, or stays text."""
+    """A value of which nobody says the kind: text becomes true, false, none or a number; else, and in quotes, text."""
     if not isinstance(value, str):
         return value
+    if re.fullmatch(r"(['\"]).*\1", value):
+        return value[1:-1]
     words: dict[str, Any] = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return words[value.lower()]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(value)
-        except ValueError:
-            continue
     return value
 
 
@@ -270,10 +271,9 @@ def _truth(value: Any) -> bool:
 
 def _whole(value: Any) -> int:
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return int(value)
-        except ValueError:
-            value = float(value)
+        value = float(value)
     number = int(value)
     if isinstance(value, bool) or number != value:
         raise ValueError

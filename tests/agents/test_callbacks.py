@@ -83,6 +83,12 @@ def test_a_callback_is_told_of_everything_in_order_and_changes_nothing(tmp_path:
     assert later.calls == [("start", 120), ("row", 150), ("row", 180), ("evaluation", 180), ("end", 180)]
 
 
+def test_stopping_at_a_reward_needs_evaluations() -> None:
+    agent = optac.SAC(ENV, **(TINY | {"eval_every": 0}))
+    with pytest.raises(InvalidInput, match="a reward of 5 needs evaluations; set eval_every above 0"):
+        agent.learn(20, callback=optac.StopOnReward(5))
+
+
 def test_a_run_that_is_stopped_is_finished_says_why_and_goes_on_exactly_when_asked(tmp_path: Path) -> None:
     whole = trained(tmp_path / "whole")
     words = [word for name, value in TINY.items() for word in ("--set", f"{name}={value}")]

@@ -116,6 +116,63 @@ def test_a_change_by_hand_that_evaluations_do_not_have_is_named(name: str) -> No
     agent.learn(20)  # it was said
 
 
+def test_random_numbers_that_a_space_has_drawn_are_no_difference() -> None:
+    env = gymnasium.make("Pendulum-v1")
+    env.action_space.sample()
+    optac.SAC(env, **(TINY | {"eval_every": 40, "eval_episodes": 1})).learn(20)  # warnings are errors
+
+
+def test_evaluations_are_in_the_environment_that_is_given_for_them(tmp_path: Path) -> None:
+    class Paid(probe_environments.Drifting):
+        was_closed = False
+
+        def outcome(self, action: float) -> tuple[float, float, bool]:
+            place, _, ended = super().outcome(action)
+            return place, 1.0, ended
+
+        def close(self) -> None:
+            self.was_closed = True
+
+    env, other = probe_environments.Drifting(), Paid()
+    settings = TINY | {"eval_every": 20, "eval_episodes": 2}
+    agent = optac.SAC(env, eval_env=other, **settings).learn(20)
+    assert agent.rows[-1]["eval/mean_reward"] == agent.evaluate(1).mean == 37 and not other.was_closed
+    agent.save(tmp_path / "a")
+    assert (
+        optac.SAC.load(tmp_path / "a", probe_environments.Drifting(), eval_env=other).evaluate(1).mean == 37
+    )
+    assert optac.CRFFSAC(env, eval_env="probe/Drifting-v0", **settings).evaluate(1).mean < 0
+
+
+def test_an_environment_that_was_used_elsewhere_begins_a_new_episode() -> None:
+    env = probe_environments.Drifting()
+    agent = optac.SAC(env, **TINY).learn(30)
+    env.step(np.zeros(1, np.float32))
+    with pytest.warns(
+        OptacWarning, match=r"not as it was left \(.*\.(_np_random|count) is another\): a new episode begins"
+    ):
+        agent.learn(10)
+    rows = agent._learner.replay.between(28, 34)
+    assert rows.obs[2] == 0.0 and rows.next_obs[1] != 0.0 and not agent._learner.exact
+    agent.learn(5)  # which is where it was left
+    assert agent._learner.replay.between(40, 41).obs == agent._learner.replay.between(39, 40).next_obs
+    first, second = (optac.SAC(env, seed=seed, **TINY) for seed in (1, 2))
+    with pytest.warns(OptacWarning, match="not as it was left"):
+        first.learn(5)
+    with pytest.warns(OptacWarning, match="not as it was left"):
+        second.learn(5)
+
+
+def test_an_agent_is_loaded_into_other_wrappers(tmp_path: Path) -> None:
+    optac.SAC(probe_environments.Drifting(), **TINY).learn(30).save(tmp_path / "a")
+    wrapped = gymnasium.wrappers.TimeLimit(probe_environments.Drifting(), 5)
+    with pytest.warns(
+        ResumeWarning, match=r"not made as the saved one was \(.*Drifting\) and a new episode begins"
+    ):
+        agent = optac.SAC.load(tmp_path / "a", wrapped)
+    assert agent.learn(20).steps == 50 and not agent._learner.exact
+
+
 def test_one_that_cannot_be_had_twice_is_refused_before_the_first_step() -> None:
     class Once(Handle):
         def __deepcopy__(self, memo: Any) -> Any:
@@ -157,50 +214,50 @@ def test_an_agent_saved_without_its_replay_does_not_claim_to_go_on_as_it_would_h
     assert not optac.SAC.load(tmp_path / "a")._learner.exact
 
 
-@pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
-def test_a_block_that_is_broken_off_counts_for_nothing(fault: type[BaseException], tmp_path: Path) -> None:
-    env = probe_environments.Drifting()
-    agent = optac.SAC(env, **TINY).learn(40)
-    learner, step, before = agent._learner, env.step, agent.parameters_sha256
+class Breaking(probe_environments.Drifting):
+    """Raises `fault` after `left` more steps; on the class, for what an environment holds is its state."""
 
-    def third(action: np.ndarray) -> Any:
-        outcome = step(action)
-        if env.count == 6:
-            raise fault
+    left: ClassVar[int] = 1_000_000
+    fault: ClassVar[type[BaseException]] = OSError
+
+    def step(self, action: np.ndarray) -> Any:
+        outcome = super().step(action)
+        Breaking.left -= 1
+        if Breaking.left == 0:
+            raise Breaking.fault
         return outcome
 
-    env.step = third  # type: ignore[method-assign]
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
+def test_a_block_that_is_broken_off_counts_for_nothing(
+    fault: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = optac.SAC(Breaking(), **TINY).learn(40)
+    learner, before = agent._learner, agent.parameters_sha256
+    monkeypatch.setattr(Breaking, "left", 3)
+    monkeypatch.setattr(Breaking, "fault", fault)
     with pytest.raises((KeyboardInterrupt, RunFailed)):
         agent.learn(40)
-    del env.step  # type: ignore[method-assign]
     assert (agent.steps, learner.replay.added, learner.next_obs_moments.count) == (40, 40, 40)
     assert agent.parameters_sha256 == before and not learner.exact
     agent.save(tmp_path / "a")
-    with pytest.warns(ResumeWarning, match="a block was broken off, and a new episode begins"):
-        assert optac.SAC.load(tmp_path / "a", probe_environments.Drifting())._learner.episodes.length == 0
+    with pytest.warns(ResumeWarning) as said:
+        assert optac.SAC.load(tmp_path / "a", Breaking())._learner.episodes.length == 0
+    assert any("a block was broken off, and a new episode begins" in str(one.message) for one in said)
     agent.learn(20)
     rows = learner.replay.between(40, 60)
     assert rows.obs[0] == 0.0 and np.array_equal(rows.obs[1:], rows.next_obs[:-1])  # one new episode
     assert (agent.steps, learner.next_obs_moments.count, int(learner.state.updates)) == (60, 60, 40)
 
 
-def test_a_broken_block_gives_back_the_rows_that_it_took_the_place_of() -> None:
-    """The ring of 50 rows is full after 96 steps; the next block, of 4, breaks off after two or three."""
-    env = probe_environments.Drifting()
-    settings = TINY | {"replay_capacity": 50, "updates_per_dispatch": 10}
-    agent = optac.SAC(env, **settings).learn(96)
-    learner, step, left = agent._learner, env.step, 0
-
-    def breaking(action: np.ndarray) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise OSError
-        return step(action)
-
-    env.step = breaking  # type: ignore[method-assign]
+def test_a_broken_block_gives_back_the_rows_that_it_took_the_place_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The ring of 50 rows is full after 96 steps; the next block, of 4, breaks off at its second or third."""
+    agent = optac.SAC(Breaking(), **(TINY | {"replay_capacity": 50, "updates_per_dispatch": 10})).learn(96)
+    learner = agent._learner
     for taken in (2, 3):
-        left = taken
+        monkeypatch.setattr(Breaking, "left", taken)
         before, policy = learner.replay.between(46, 96), learner.policy
         with pytest.raises(RunFailed):
             agent.learn(14)

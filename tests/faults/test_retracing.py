@@ -128,7 +128,7 @@ def test_a_signal_ends_the_retracing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     def heed() -> None:
         heard.append(1)
         if len(heard) == 3:
-            raise Interrupted(15, tmp_path)
+            raise Interrupted(15, "optac resume")
 
     with pytest.raises(Interrupted):
         saved_steps(player).difference(Player("hidden/Slots-v0").env, player.to_env, 0.0, heed)

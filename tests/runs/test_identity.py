@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from optac.algorithms import opt_ac
 from optac.mdp import make_problem
 from optac.mdp.families import locks
+from optac.runs.command_lines import resume_command
 from optac.runs.solving import SolveConfig, prepared_solve
 from optac.runs.training_config import training_config, training_id
 from optac.settings import run_id
@@ -169,3 +170,11 @@ def test_every_spelling_of_a_training_has_its_one_id_however_far_it_goes(data: s
     for other in ({"batch_size": 32}, {"preset": "paper"}, {"eval_episodes": 3}):
         config = training_config("Pendulum-v1", "sac", steps=100, seed=1, settings={**given_plainly, **other})
         assert training_id(config) != training_id(plainly)
+
+
+def test_the_command_that_resumes_a_run_names_the_users_own_code() -> None:
+    ours = {"environment": "Pendulum-v1", "agent": "sac", "path": []}
+    assert resume_command(Path("runs/a b"), ours) == "optac resume 'runs/a b'"
+    own = {"environment": "my_envs:my/Crane-v0", "agent": "sac", "path": ["/home/me/code"]}
+    assert resume_command(Path("runs/a"), own) == "optac resume runs/a --path /home/me/code --trust"
+    assert resume_command(Path("a"), ours | {"agent": "mine.agent"}) == "optac resume a --trust"

@@ -17,13 +17,14 @@ from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
-from optac.agents.training.environment_calls import Env, another, check_another, opened
+from optac.agents.training.environment_calls import Env, another, check_another, is_elsewhere, opened
 from optac.agents.training.evaluation import Evaluation, evaluate
 from optac.agents.training.learner import begin, stream_seed
 from optac.agents.training.loop import Row, train
 from optac.agents.training.progress import training_progress
 from optac.agents.training.saved import Saved, saved
 from optac.agents.training.store import learner_of
+from optac.environments import standing
 from optac.errors import InvalidInput
 from optac.notebook import card
 from optac.settings import changed, read, whole
@@ -48,16 +49,18 @@ class Agent:
         agent: Given = "crffsac",
         seed: SupportsIndex = 0,
         threads: int = 1,
+        eval_env: Env | str | None = None,
         **settings: Any,
     ) -> None:
-        """An untrained agent for `env`, an id or a Gymnasium environment; unknown settings are refused."""
+        """An untrained agent for `env`, an id or a Gymnasium environment; evaluated in `eval_env` or one like `env`."""
         limit_threads(threads)
         record = record_of(agent)
         self.settings = record.choose(settings)
         self.rows: list[Row] = []
-        self._given_env = env
+        self._given_env, self._eval_env = env, eval_env
         self._learner = begin(compiled(record, self.settings), opened(env), seed)
         self._generator = np.random.default_rng(self._learner.seed)
+        self._left = standing(self._learner.env)
 
     @property
     def steps(self) -> int:
@@ -78,26 +81,39 @@ class Agent:
         steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
-        if self.steps == 0 and self.settings.eval_every > 0 and not isinstance(self._given_env, str):
-            learner, timeout = self._learner, self.settings.step_timeout
-            check_another(self._given_env, stream_seed(learner.seed, "environment"), timeout)
+        self._look_around()
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
             progress.row(row)
 
         callbacks.start()
-        with training_progress(self.steps, watched.total) as progress:
-            train(
-                self._learner,
-                watched.total,
-                make_env=lambda: another(self._given_env),
-                on_row=on_row,
-                on_block=progress.step,
-                should_stop=lambda: watched.why is not None,
-            )
+        try:
+            with training_progress(self.steps, watched.total) as progress:
+                train(
+                    self._learner,
+                    watched.total,
+                    make_env=self._another,
+                    on_row=on_row,
+                    on_block=progress.step,
+                    should_stop=lambda: watched.why is not None,
+                )
+        finally:
+            self._left = standing(self._learner.env)
         callbacks.end()
         return self
+
+    def _look_around(self) -> None:
+        """Say before the first step what evaluations lack; begin a new episode where `env` was used meanwhile."""
+        learner, env, timeout = self._learner, self._given_env, self.settings.step_timeout
+        first = self.steps == 0 and self.settings.eval_every > 0
+        if first and self._eval_env is None and not isinstance(env, str):
+            check_another(env, stream_seed(learner.seed, "environment"), timeout)
+        if not learner.adrift and is_elsewhere(learner.env, self._left):
+            learner.adrift, learner.exact = True, False
+
+    def _another(self) -> Env:
+        return another(self._given_env, self._eval_env)
 
     def predict(
         self, obs: Float[np.ndarray, "*batch obs"], deterministic: bool = True
@@ -123,7 +139,7 @@ class Agent:
         episodes, seed = whole("episodes", episodes), whole("seed", seed, least=0)
         return evaluate(
             self._learner.policy,
-            lambda: another(self._given_env),
+            self._another,
             episodes=episodes,
             seed=self._learner.seed,
             place=self.steps + 1 + seed,
@@ -187,13 +203,13 @@ class Agent:
         agent: Given | None = None,
         threads: int = 1,
         trust: bool = False,
+        eval_env: Env | str | None = None,
     ) -> Made:
         """The agent of `save`, of a training's folder (its newest sound checkpoint) or of one of its checkpoints.
 
-        `env` is needed where it was made for an environment without an id, `agent` where it has no registered name.
-        Where Gymnasium made `env` with another id or other arguments, a new episode begins in it. One that it did not
-        make is put where the saved one was, all its attributes with it. Code that only the file names is imported with
-        `trust` alone.
+        `env` is needed where it was not given by its name, `agent` where that is no registered name. Where `env` was
+        made or wrapped otherwise, a new episode begins in it. One that Gymnasium did not make is put where the saved
+        one was, all its attributes with it. Code that only the file names is imported with `trust` alone.
         """
         limit_threads(threads)
         kept = saved(Path(path).resolve())
@@ -202,18 +218,19 @@ class Agent:
             record = cls._record(kept, agent, trust)
         chosen_env = kept.environment if env is None else env
         if chosen_env is None:
-            raise InvalidInput(f"{found.path} was made for an environment without an id; pass it as env=")
+            raise InvalidInput(f"{found.path} is of an agent whose environment has no name; pass it as env=")
         with registry.named_by(found.path if env is None else None, trust=trust):
             where = opened(chosen_env)
         with checkpoint.read_as_ours(found):
             made = cls._class_of(record.name).__new__(cls._class_of(record.name))
             made.settings = record.choose(found.meta["settings"])
             made.rows = kept.rows
-            made._given_env = chosen_env
+            made._given_env, made._eval_env = chosen_env, eval_env
             made._generator = np.random.default_rng(int(found.meta["seed"]))
             if kept.predictions is not None:
                 made._generator.bit_generator.state = kept.predictions
         made._learner = learner_of(found, compiled(record, made.settings), where)
+        made._left = standing(where)
         return made
 
     @classmethod
@@ -253,9 +270,10 @@ class SAC(Agent):
         *,
         seed: SupportsIndex = 0,
         threads: int = 1,
+        eval_env: Env | str | None = None,
         **settings: Unpack[AgentSettingTypes],
     ) -> None:
-        super().__init__(env, agent=sac.AGENT, seed=seed, threads=threads, **settings)
+        super().__init__(env, agent=sac.AGENT, seed=seed, threads=threads, eval_env=eval_env, **settings)
 
 
 class CRFFSAC(Agent):
@@ -270,10 +288,11 @@ class CRFFSAC(Agent):
         bonus: bool = False,
         seed: SupportsIndex = 0,
         threads: int = 1,
+        eval_env: Env | str | None = None,
         **settings: Unpack[FeatureSettingTypes],
     ) -> None:
         record = crffsac.WITH_BONUS if read("bonus", bonus, bool) else crffsac.AGENT
-        super().__init__(env, agent=record, seed=seed, threads=threads, **settings)
+        super().__init__(env, agent=record, seed=seed, threads=threads, eval_env=eval_env, **settings)
 
 
 show_settings(SAC, AgentSettings)

@@ -4,7 +4,7 @@ Importing this package registers the ids with Gymnasium; MuJoCo loads when one o
 """
 
 from optac.environments.checks import check_environment
-from optac.environments.layers import made_as
+from optac.environments.layers import class_names, made_as
 from optac.environments.registration import SPARSE, TASKS, environment_name, make, register_tasks
 from optac.environments.simulator_state import (
     UnsavableState,
@@ -14,7 +14,7 @@ from optac.environments.simulator_state import (
     save_state,
     unsaved_part,
 )
-from optac.environments.state_difference import made_difference, state_difference
+from optac.environments.state_difference import made_difference, standing, state_difference
 from optac.environments.surroundings import changed_surroundings, code_hashes, surroundings
 
 register_tasks()
@@ -26,6 +26,7 @@ __all__ = [
     "can_save",
     "changed_surroundings",
     "check_environment",
+    "class_names",
     "code_hashes",
     "environment_name",
     "made_as",
@@ -35,6 +36,7 @@ __all__ = [
     "register_tasks",
     "restore_state",
     "save_state",
+    "standing",
     "state_difference",
     "surroundings",
     "unsaved_part",

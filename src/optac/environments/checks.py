@@ -80,8 +80,9 @@ def _action_box(space: Space[Any], name: str) -> Box:
         )
     if not (np.all(np.isfinite(space.low)) and np.all(np.isfinite(space.high))):
         raise InvalidInput(
-            f"{name} has unbounded actions, {space}; the agents need finite bounds on every entry. Wrap it: "
-            "gymnasium.wrappers.TransformAction(env, lambda a: a, gymnasium.spaces.Box(-1, 1, shape))."
+            f"{name} has unbounded actions, {space}; the agents need finite bounds on every entry. Leave out "
+            "gymnasium.wrappers.ClipAction where it has it, or say within which bounds actions are to be: "
+            "gymnasium.wrappers.TransformAction(env, lambda a: a, gymnasium.spaces.Box(low, high))."
         )
     if np.any(space.low >= space.high):
         raise InvalidInput(

@@ -22,6 +22,11 @@ def layers_of(env: gymnasium.Env[Any, Any]) -> Iterator[gymnasium.Env[Any, Any]]
     yield env
 
 
+def class_names(env: gymnasium.Env[Any, Any]) -> list[str]:
+    """The class of every layer, with its module."""
+    return [f"{type(layer).__module__}.{type(layer).__qualname__}" for layer in layers_of(env)]
+
+
 def attributes_of(layer: gymnasium.Env[Any, Any]) -> list[tuple[str, Any]]:
     """What a layer holds beside the facts of its making, sorted by name: the order of first use may vary."""
     slots = {

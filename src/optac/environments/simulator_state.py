@@ -19,7 +19,7 @@ from gymnasium.wrappers.utils import RunningMeanStd
 
 from optac.environments import mujoco_state
 from optac.environments.constants import described, is_constant
-from optac.environments.layers import attributes_of, layers_of
+from optac.environments.layers import attributes_of, class_names, layers_of
 from optac.errors import InvalidInput
 
 Generator = np.random.Generator
@@ -57,7 +57,8 @@ def save_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
     """
     written = _Written()
     layers = [
-        {"class": _class_name(layer), "attributes": _encode_layer(layer, written)} for layer in layers_of(env)
+        {"class": name, "attributes": _encode_layer(layer, name, written)}
+        for layer, name in zip(layers_of(env), class_names(env), strict=True)
     ]
     return {"layers": layers, **written.arrays}
 
@@ -65,7 +66,7 @@ def save_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
 def restore_state(env: gymnasium.Env[Any, Any], state: dict[str, Any]) -> None:
     """Put a saved state into `env`, which must have been made as the saved one was, wrappers included."""
     layers, saved, restored = list(layers_of(env)), state["layers"], _Restored(state)
-    given, wanted = [_class_name(layer) for layer in layers], [layer["class"] for layer in saved]
+    given, wanted = class_names(env), [layer["class"] for layer in saved]
     if given != wanted:
         raise InvalidInput(
             f"the saved state is of {' around '.join(wanted)}, the environment is {' around '.join(given)}; "
@@ -105,11 +106,7 @@ def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
     return [mujoco_state.model_sha256(value) for value in held if mujoco_state.is_mujoco_model(value)]
 
 
-def _class_name(layer: gymnasium.Env[Any, Any]) -> str:
-    return f"{type(layer).__module__}.{type(layer).__qualname__}"
-
-
-def _encode_layer(layer: gymnasium.Env[Any, Any], written: _Written) -> dict[str, Any]:
+def _encode_layer(layer: gymnasium.Env[Any, Any], name_of_class: str, written: _Written) -> dict[str, Any]:
     attributes = {}
     for name, value in attributes_of(layer):
         try:
@@ -117,9 +114,9 @@ def _encode_layer(layer: gymnasium.Env[Any, Any], written: _Written) -> dict[str
                 {_CONSTANT: described(value)} if is_constant(value) else _encode(value, written)
             )
         except UnsavableState as error:
-            raise UnsavableState(f"{_class_name(layer)}.{name} {error}") from None
+            raise UnsavableState(f"{name_of_class}.{name} {error}") from None
         except RecursionError:
-            raise UnsavableState(f"{_class_name(layer)}.{name} holds itself") from None
+            raise UnsavableState(f"{name_of_class}.{name} holds itself") from None
     return attributes
 
 

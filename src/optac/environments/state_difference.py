@@ -15,15 +15,24 @@ def made_difference(one: gymnasium.Env[Any, Any], other: gymnasium.Env[Any, Any]
     """
     if model_hashes(one) != model_hashes(other):
         return "the MuJoCo model"
+    ours, theirs = (standing(env, without="gymnasium.wrappers.") for env in (one, other))
+    return None if ours is None or theirs is None else state_difference(ours, theirs)
+
+
+def standing(env: gymnasium.Env[Any, Any], *, without: str | None = None) -> dict[str, Any] | None:
+    """The state of `env` but for its spaces' generators, which an agent does not use; None where it can't be saved.
+
+    Layers whose class begins with `without` are left out.
+    """
     try:
-        states = [save_state(one), save_state(other)]
+        state = save_state(env)
     except UnsavableState:
         return None
-    for state in states:
-        state["layers"] = [
-            layer for layer in state["layers"] if not layer["class"].startswith("gymnasium.wrappers.")
-        ]
-    return state_difference(*states)
+    layers = [layer for layer in state["layers"] if without is None or not layer["class"].startswith(without)]
+    for layer in layers:
+        held = layer["attributes"].items()
+        layer["attributes"] = {n: v for n, v in held if not (isinstance(v, dict) and "space" in v)}
+    return {**state, "layers": layers}
 
 
 def state_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

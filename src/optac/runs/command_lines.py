@@ -5,6 +5,7 @@ A configuration is read from disk and may hold anything, so every word is quoted
 
 import shlex
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 
@@ -15,6 +16,12 @@ def train_command(config: Mapping[str, Any]) -> str:
     words += ["--steps", config["steps"], "--seed", config["seed"]]
     given = {name: value for name, value in config.get("changed", settings).items() if name != "preset"}
     return _line(words + _preset(settings, "default") + _assignments(given) + _paths(config))
+
+
+def resume_command(folder: Path, config: Mapping[str, Any]) -> str:
+    """`optac resume …`, with the folders of a user's own code, and the word that it is trusted."""
+    own = ":" in config["environment"] or "." in config["agent"]
+    return _line(["optac", "resume", folder, *_paths(config), *(["--trust"] if own else [])])
 
 
 def solve_command(config: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from optac.agents.training.progress import training_progress
 from optac.agents.training.store import CheckpointStore
 from optac.environments import make
 from optac.provenance import made_by
+from optac.runs.command_lines import resume_command
 from optac.runs.continuing import step_of
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
@@ -53,7 +54,7 @@ def run(
 
         def heed() -> None:
             if caught.heard():
-                raise Interrupted(caught[0], folder.path)
+                raise Interrupted(caught[0], resume_command(folder.path, config))
 
         if found is None:
             folder.note_beginning()

@@ -107,6 +107,13 @@ class StopOnReward(_Stopping):
     def __init__(self, reward: int | float) -> None:
         self.reward = reward
 
+    def on_start(self, training: Training) -> None:
+        if training.learner.chosen.settings.eval_every == 0:
+            raise InvalidInput(
+                f"stopping at a reward of {self.reward:g} needs evaluations; set eval_every above 0"
+            )
+        super().on_start(training)
+
     def on_evaluation(self, training: Training, row: Row) -> None:
         if row[SCORE] >= self.reward:
             training.stop(f"{SCORE} {row[SCORE]:.6g} at step {training.step} is at least {self.reward:g}")

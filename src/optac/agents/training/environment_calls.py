@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
-from optac.environments import made_difference, make
+from optac.environments import made_difference, make, standing, state_difference
 from optac.environments.guarded import guarded
 from optac.errors import InvalidInput, OptacWarning, RunFailed
 
@@ -103,8 +103,10 @@ def opened(env: Env | str) -> Env:
     return make(env) if isinstance(env, str) else env
 
 
-def another(env: Env | str) -> Env:
-    """One more environment like `env`, for evaluations: made as Gymnasium made it, else a copy."""
+def another(env: Env | str, instead: Env | str | None = None) -> Env:
+    """An environment for evaluations: `instead`, or one more like `env`, made as Gymnasium made it, else a copy."""
+    if instead is not None:
+        return make(instead) if isinstance(instead, str) else Lent(instead)
     if isinstance(env, str):
         return make(env)
     fresh = _made_anew(env)
@@ -115,8 +117,15 @@ def another(env: Env | str) -> Env:
     except Exception as error:
         raise InvalidInput(
             f"evaluations need a second environment, and {type(env).__name__} can't be copied ({error}); "
-            "register it with Gymnasium and pass its id, or set eval_every=0"
+            "register it with Gymnasium and pass its id, pass another one as eval_env=, or set eval_every=0"
         ) from error
+
+
+class Lent(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment of the caller's, who closes it."""
+
+    def close(self) -> None:
+        """Nothing."""
 
 
 def check_another(env: Env, seed: int, timeout: float) -> None:
@@ -134,10 +143,23 @@ def check_another(env: Env, seed: int, timeout: float) -> None:
     if difference is not None:
         warnings.warn(
             f"evaluations are in an environment that Gymnasium makes anew, where {difference} is not as in the one "
-            "that was given; to evaluate with it too, register an environment that is made so, and pass its id",
+            "that was given; to evaluate with it too, pass another one that has it as eval_env=",
             OptacWarning,
             stacklevel=3,
         )
+
+
+def is_elsewhere(env: Env, left: Mapping[str, Any] | None) -> bool:
+    """Whether `env` is not as it was `left`, which a warning says; never where its state can't be told."""
+    now = standing(env)
+    difference = None if left is None or now is None else state_difference(left, now)
+    if difference is not None:
+        warnings.warn(
+            f"the environment is not as it was left ({difference} is another): a new episode begins",
+            OptacWarning,
+            stacklevel=4,
+        )
+    return difference is not None
 
 
 def _made_anew(env: Env) -> Env | None:

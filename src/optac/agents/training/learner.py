@@ -96,7 +96,7 @@ class Learner:
         except BaseException:
             vars(self).update(before)
             self.replay.undo(replay)
-            self.adrift, self.exact, self.trail = True, False, Trail()
+            self.adrift, self.exact = True, False
             raise
 
     def _before_block(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Learner:
         self.observation = checked_observation(first, self.observation.shape, self.step)
         self.episodes.total_return, self.episodes.length = 0.0, 0
         self.returns.total, self.returns.length = 0.0, 0
-        self.adrift = False
+        self.adrift, self.trail = False, Trail()
 
     def _play_and_learn(self, total: int) -> None:
         """One block. Updates come in rounds of `actor_every`; one that is not full when the delay ends is not made."""

@@ -20,6 +20,7 @@ from optac.environments import (
     UnsavableState,
     changed_surroundings,
     check_environment,
+    class_names,
     code_hashes,
     made_as,
     model_hashes,
@@ -123,9 +124,10 @@ def restore(
 
 
 def is_other(meta: Mapping[str, Any], env: Env) -> bool:
-    """Whether `env` was made with another id or other arguments than the saved one, whose state is not for it then."""
+    """Whether `env` was made or wrapped otherwise than the saved one, whose state is not for it then."""
     saved, given = meta.get("made"), made_as(env)
-    return saved is not None and given is not None and saved != given
+    wrapped_otherwise = [layer["class"] for layer in meta["environment"]] != class_names(env)
+    return wrapped_otherwise or (saved is not None and given is not None and saved != given)
 
 
 def retrace(

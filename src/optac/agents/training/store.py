@@ -175,7 +175,8 @@ def _differences(meta: Mapping[str, Any], env: Env) -> Iterator[str]:
     elif meta["environment"] is None:
         yield "this environment's state cannot be saved and a new episode begins"
     elif snapshot.is_other(meta, env):
-        yield f"the environment is not made as the saved one was ({meta['made']}) and a new episode begins"
+        made = meta.get("made") or " around ".join(layer["class"] for layer in meta["environment"])
+        yield f"the environment is not made as the saved one was ({made}) and a new episode begins"
     elif meta["models"] != model_hashes(env):
         yield "the environment's MuJoCo model is another than the saved one (it changes its model in reset?)"
     code = code_hashes(env)
