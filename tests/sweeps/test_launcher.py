@@ -163,6 +163,14 @@ def test_a_worker_of_a_nice_launcher_is_nice_to_other_sessions_too() -> None:
     assert said == wanted
 
 
+def worker_of(path: Path, launcher: "subprocess.Popen[str]", attempt: int) -> int:
+    """The process that makes this attempt, once it is at work."""
+    while run_standing(path).attempts < attempt or not (path / "metrics.jsonl").exists():
+        assert launcher.poll() is None
+        time.sleep(0.05)
+    return int(json.loads((path / "attempts" / f"{attempt:06d}.json").read_text())["owner"].split()[1])
+
+
 def test_nothing_is_started_that_cannot_end_in_the_time_left() -> None:
     sweep = locks(iterations=1000)
     assert {run.state for run in swept(sweep, minutes=0).values()} == {"waiting"}
