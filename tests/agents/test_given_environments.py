@@ -97,6 +97,7 @@ def test_a_simulator_is_neither_shared_nor_closed_by_evaluations() -> None:
         assert agent.steps == 40 and Client.running == {1}
     finally:
         gymnasium.registry.pop("given/Client-v0")
+        Client.running.clear()
 
 
 @pytest.mark.parametrize("name", ["Pendulum-v1", "HalfCheetah-v5"])
@@ -183,6 +184,27 @@ def test_one_that_cannot_be_had_twice_is_refused_before_the_first_step() -> None
         agent.learn(60)
     assert agent.steps == 0
     assert optac.SAC(Once(gymnasium.make("Pendulum-v1")), **TINY).learn(20).steps == 20
+
+
+def test_one_that_cannot_be_made_again_is_not_copied_instead() -> None:
+    class Single(Client):
+        def __init__(self) -> None:
+            if self.running:
+                raise OSError("there is one robot")
+            super().__init__()
+
+    gymnasium.register("given/Single-v0", entry_point=Single, disable_env_checker=True)
+    Client.running.clear()
+    try:
+        agent = optac.SAC(gymnasium.make("given/Single-v0"), **(TINY | {"eval_every": 20}))
+        with pytest.raises(
+            InvalidInput, match=r"given/Single-v0 can't be made again \(.*one robot\).*eval_env="
+        ):
+            agent.learn(40)
+        assert agent.steps == 0
+    finally:
+        gymnasium.registry.pop("given/Single-v0")
+        Client.running.clear()
 
 
 def test_a_loaded_agent_leaves_an_environment_made_otherwise_as_it_is(tmp_path: Path) -> None:

@@ -163,11 +163,17 @@ def is_elsewhere(env: Env, left: Mapping[str, Any] | None) -> bool:
 
 
 def _made_anew(env: Env) -> Env | None:
-    """An environment made as `env` was; None where Gymnasium does not know how (a wrapper of the user's own, say)."""
-    try:
-        return None if env.spec is None else gymnasium.make(env.spec)
-    except Exception:
+    """An environment made as `env` was; None where Gymnasium does not know how: it did not, or not its wrappers."""
+    spec = env.spec
+    if spec is None or any(each.kwargs is None for each in spec.additional_wrappers):
         return None
+    try:
+        return gymnasium.make(spec)
+    except Exception as error:  # a copy might share what there can't be two of
+        raise InvalidInput(
+            f"evaluations need a second environment, and {spec.id} can't be made again ({error}); "
+            "pass another one as eval_env=, or set eval_every=0"
+        ) from error
 
 
 @contextmanager
