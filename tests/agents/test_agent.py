@@ -28,11 +28,12 @@ TINY = {
     "eval_episodes": 1,
     "log_every": 25,
 }
-TINY_FEATURES = TINY | {"feature_width": 8, "bonus_every": 20, "bonus_samples": 50}
+TINY_FEATURES = TINY | {"feature_width": 8}
+TINY_BONUS = TINY_FEATURES | {"bonus": True, "bonus_every": 20, "bonus_samples": 50}
 KINDS = {
     "sac": (optac.SAC, TINY),
     "crffsac": (optac.CRFFSAC, TINY_FEATURES),
-    "crffsac-bonus": (optac.CRFFSAC, TINY_FEATURES | {"bonus": True}),
+    "crffsac-bonus": (optac.CRFFSAC, TINY_BONUS),
 }
 
 

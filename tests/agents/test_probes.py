@@ -34,8 +34,9 @@ def trained(agent: str, env: str, steps: int, **more: Any) -> Agent:
         copies = {"embedding_width": 16, "target_rate": 1.0, "target_every": 20}
         return Agent(env, agent=agent, seed=0, **(QUICK | copies | more)).learn(steps)
     features = {"feature_width": 16, "feature_learning_rate": 3e-3, "feature_copy_rate": 0.05}
-    bonus = {"bonus": agent == "crffsac-bonus", "bonus_scale": 0.01, "bonus_every": 200, "bonus_samples": 500}
-    return optac.CRFFSAC(env, seed=0, **(QUICK | features | bonus | more)).learn(steps)
+    if agent == "crffsac-bonus":
+        features |= {"bonus": True, "bonus_scale": 0.01, "bonus_every": 200, "bonus_samples": 500}
+    return optac.CRFFSAC(env, seed=0, **(QUICK | features | more)).learn(steps)
 
 
 def value(agent: Agent, obs: float, action: float) -> float:

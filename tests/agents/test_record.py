@@ -70,6 +70,22 @@ def test_a_setting_that_contradicts_the_name_is_refused() -> None:
         record_of("crffsac").choose({"bonus": True})
 
 
+def test_a_setting_that_nothing_would_read_is_refused() -> None:
+    assert record_of("crffsac-bonus").choose({"bonus_scale": 0.5}).bonus_scale == 0.5  # type: ignore[attr-defined]
+    refused = r"bonus_scale=0.5 would change nothing: it is read only with bonus=True, and bonus is False"
+    with pytest.raises(InvalidInput, match=refused):
+        record_of("crffsac").choose({"bonus_scale": 0.5})
+    with pytest.raises(InvalidInput, match=r"fourier_bandwidth=1.0 .* only with head=fourier, and head is mlp"):
+        record_of("crffsac").choose({"fourier_bandwidth": 1})
+    record_of("crffsac").choose({"head": "fourier", "fourier_bandwidth": 1})
+
+
+@pytest.mark.parametrize("preset", ["default", "plain", "paper"])
+def test_a_run_without_the_bonus_is_read_again_from_all_its_settings(preset: str) -> None:
+    chosen = record_of("crffsac").choose({"preset": preset})
+    assert record_of("crffsac").choose(dataclasses.asdict(chosen)) == chosen
+
+
 def test_an_agent_of_ones_own_learns_is_saved_and_loaded_when_it_is_given_again(tmp_path: Path) -> None:
     own = dataclasses.replace(sac.AGENT, name="mine", summary="as sac")
     module = ModuleType("my_agent")

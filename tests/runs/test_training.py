@@ -41,12 +41,13 @@ TINY = {
     "checkpoint_every": 50,
     "step_timeout": 2.0,
 }
-FEATURES = {"feature_width": 8, "bonus_every": 40, "bonus_samples": 100}
+FEATURES = {"feature_width": 8}
+BONUS = FEATURES | {"bonus_every": 40, "bonus_samples": 100}
 ENV = "probe/Drifting-v0"
 
 
 def settings(agent: str) -> dict[str, Any]:
-    return TINY if agent == "sac" else TINY | FEATURES
+    return TINY | {"sac": {}, "crffsac": FEATURES, "crffsac-bonus": BONUS}[agent]
 
 
 def started(agent: str, out: Path, steps: int = 200, env: str = ENV, **more: Any) -> Any:

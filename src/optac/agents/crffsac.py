@@ -76,6 +76,7 @@ class Settings(AgentSettings):
         "plain": PLAIN,
         "paper": {**PLAIN, **AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
+    NEEDS: ClassVar = {"bonus_": ("bonus", True), "fourier_": ("head", "fourier")}
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
     feature_width: int = setting(
@@ -133,8 +134,7 @@ class Info(NamedTuple):
 def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     """Fresh networks for observations of size `obs` and actions of size `act`."""
     key, key_actor, key_critic, key_model, key_fourier = jax.random.split(key, 5)
-    w, d = settings.width, settings.feature_width
-    literal = settings.head == "fourier"
+    w, d, literal = settings.width, settings.feature_width, settings.head == "fourier"
     seen = d + obs + act if settings.raw_input else d
     actor = mlp([obs, w, w, 2 * act], key=key_actor)
     critic = ensemble(

@@ -12,12 +12,12 @@ holds how they were found, and results/recipe-confirmation what fresh seeds said
 import dataclasses
 import inspect
 import typing
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeVar
 
 from optac.errors import InvalidInput, unknown_name
-from optac.settings import LARGEST_COUNT, read_fields, setting
+from optac.settings import LARGEST_COUNT, changed, read_fields, setting
 
 PLAIN: Mapping[str, Any] = {
     "target_rate": 0.005,
@@ -49,6 +49,8 @@ class AgentSettings:
             "updates_per_dispatch": 1,
         },
     }
+    NEEDS: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+    """what settings whose names begin so need: another setting and the only value with which they are read"""
 
     preset: str = setting("default", "which set of defaults the others start from")
     learning_starts: int = setting(5_000, "uniformly random steps before the first update", least=1)
@@ -125,7 +127,19 @@ class AgentSettings:
         preset = read.get("preset", "default")
         if preset not in cls.PRESETS:
             raise unknown_name("preset", preset, cls.PRESETS)
-        return cls(**{**cls.PRESETS[preset], **read})
+        chosen = cls(**{**cls.PRESETS[preset], **read})
+        chosen._require_readers(changed(read, asdict(cls(**cls.PRESETS[preset]))))
+        return chosen
+
+    def _require_readers(self, asked: Iterable[str]) -> None:
+        """Something reads each setting that was asked for, or an error that names the first that nothing reads."""
+        for name in asked:
+            for prefix, (other, needed) in self.NEEDS.items():
+                if name.startswith(prefix) and getattr(self, other) != needed:
+                    raise InvalidInput(
+                        f"{name}={getattr(self, name)} would change nothing: it is read only with "
+                        f"{other}={needed}, and {other} is {getattr(self, other)}"
+                    )
 
     def determining(self: Chosen) -> Chosen:
         """The same settings, those that no result depends on at their defaults."""
