@@ -75,7 +75,9 @@ def test_a_setting_that_nothing_would_read_is_refused() -> None:
     refused = r"bonus_scale=0.5 would change nothing: it is read only with bonus=True, and bonus is False"
     with pytest.raises(InvalidInput, match=refused):
         record_of("crffsac").choose({"bonus_scale": 0.5})
-    with pytest.raises(InvalidInput, match=r"fourier_bandwidth=1.0 .* only with head=fourier, and head is mlp"):
+    with pytest.raises(
+        InvalidInput, match=r"fourier_bandwidth=1.0 .* only with head=fourier, and head is mlp"
+    ):
         record_of("crffsac").choose({"fourier_bandwidth": 1})
     record_of("crffsac").choose({"head": "fourier", "fourier_bandwidth": 1})
 
