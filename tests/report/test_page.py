@@ -18,10 +18,11 @@ from optac.report.files import file_names, write_report
 from optac.report.groups import group_runs
 from optac.report.latex import latex_tables
 from optac.report.markup import Markup, element, joined, without_folders
-from optac.report.page_sections import aggregate_table, shared_tasks
+from optac.report.page_sections import aggregate_table, result_cells, shared_tasks
 from optac.report.panels import profile_panel
 from optac.report.raw_rows import raw_rows
 from optac.runs.folder import RunFolder
+from optac.runs.json_files import write_json
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
 from optac.studies.table2.report import REFERENCE
 from tests.report.training_runs import write_run
@@ -214,6 +215,18 @@ def test_enough_seeds_give_intervals_profiles_and_a_warning_of_mixed_versions(tm
         "| HalfCheetah | SAC | 10,000 | 3 | 5,100 ± 100 | 2,550 ± 50 | 5,100 [5,000, 5,200] |"
         in (made.beside / "results.md").read_text()
     )
+
+
+def test_a_run_that_was_stopped_at_its_reward_is_not_on_its_way_and_its_command_stops_there(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path / "run", steps=50_000)
+    assert result_cells(group_runs(gather([tmp_path]).training)[0])[4] == "on its way"
+    run.set_status("finished", "eval/mean_reward 200 at step 15000 is at least 150")
+    write_json(run.config_path, run.config | {"stop_on_reward": 150.0})
+    group = group_runs(gather([tmp_path]).training)[0]
+    assert result_cells(group)[4] == "stopped early"
+    assert "--steps 50000 --seed 0 --stop-on-reward 150.0" in group.runs[0].command
 
 
 def test_the_command_writes_the_page_and_says_where(tmp_path: Path, capsys) -> None:

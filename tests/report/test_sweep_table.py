@@ -9,6 +9,8 @@ import pytest
 from optac.cli import main
 from optac.commands.sweep import columns, show_standing
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+from optac.sweeps.launcher import lay_out
+from optac.sweeps.plan import read_sweep
 from optac.sweeps.standing import RunStanding, SweepStanding, sweep_standing
 from tests.report.training_runs import write_run
 
@@ -64,6 +66,23 @@ def test_the_table_shows_what_was_varied_and_no_hash(
         dry_run(tmp_path, capsys)["runs"][0]["choices"]["problem"]
         == "combination-lock horizon=2 actions=2 seed=0"
     )
+
+
+def test_a_dry_run_refuses_what_the_sweep_would_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, words = tmp_path / "sac.toml", ["sweep", str(tmp_path / "sac.toml"), "--out", str(tmp_path / "out")]
+    text = '[sweep]\nagents = ["sac"]\nenvironments = ["Pendulum-v1"]\nseeds = [0]\nsteps = '
+    file.write_text(f"{text}20")
+    lay_out(read_sweep(file), tmp_path / "out")
+    assert main([*words, "--dry-run"]) == 0
+    file.write_text(f"{text}30")
+    capsys.readouterr()
+    said = []
+    for how in ("--dry-run", "--quiet"):
+        assert main([*words, how]) == 2
+        said.append(capsys.readouterr().err)
+    assert "holds another run: it differs in steps" in said[0] and said[0] == said[1]
 
 
 def test_the_seed_stands_last_and_settings_in_their_own_order_whichever_differs_first() -> None:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from optac.commands.subcommand import add_everywhere, add_examples, answer, is_quiet, notice
 from optac.runs.folder import State
-from optac.sweeps.launcher import Watching, run_sweep
+from optac.sweeps.launcher import Watching, planned, run_sweep
 from optac.sweeps.local_executor import LocalExecutor
 from optac.sweeps.plan import read_sweep
-from optac.sweeps.standing import RunStanding, SweepStanding, run_standing, sweep_standing
+from optac.sweeps.standing import RunStanding, SweepStanding, sweep_standing
 from optac.terminal import rich_table, show_table
 
 STATES: Final[tuple[State, ...]] = ("finished", "running", "waiting", "failed")
@@ -73,8 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     sweep = read_sweep(arguments.file)
     path = arguments.out or Path("runs") / sweep.name
     if arguments.dry_run:
-        found = (run_standing(path / run.id, dict(run.config)) for run in sweep.runs)
-        standing = SweepStanding(path, tuple(found))
+        standing = planned(sweep, path)
     else:
         with watched(path, quiet=is_quiet(arguments)) as watching:
             standing = run_sweep(

@@ -27,8 +27,13 @@ class Group:
 
     @cached_property
     def complete(self) -> tuple[TrainingRun, ...]:
-        """The runs that were evaluated at their last step; the others are still on their way."""
+        """The runs that were evaluated at their last step; the others are still on their way, or were stopped."""
         return tuple(run for run in self.runs if run.is_complete)
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether every run of it was finished before its last step."""
+        return all(run.was_stopped for run in self.runs)
 
     @cached_property
     def scores(self) -> dict[int, float]:

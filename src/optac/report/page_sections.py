@@ -58,7 +58,7 @@ def result_cells(group: Group) -> list[str]:
         group.label,
         f"{group.steps:,}",
         str(len(group.complete)),
-        mean_std(found) if found else "on its way",
+        mean_std(found) if found else "stopped early" if group.was_stopped else "on its way",
         mean_std(group.recent) if group.recent else "—",
         "—" if found is None else interval(iqm) if iqm else TOO_FEW,
     ]

@@ -80,6 +80,11 @@ class TrainingRun:
         return self.steps in self.curve
 
     @property
+    def was_stopped(self) -> bool:
+        """Whether it was finished before its last step, by a callback or at the reward it was meant to reach."""
+        return self.state.startswith("finished") and self.reached < self.steps
+
+    @property
     def progress(self) -> tuple[bool, int]:
         """Of two records of the same run the one that came further has more of it."""
         return self.is_complete, self.reached

@@ -8,12 +8,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from optac.runs.sealed_config import STOP
+
 
 def train_command(config: Mapping[str, Any]) -> str:
     """`optac train …` with the settings that are not the preset's own; all of them where those are not recorded."""
     settings = config.get("settings", {})
     words = ["optac", "train", config["environment"], "--agent", config["agent"]]
     words += ["--steps", config["steps"], "--seed", config["seed"]]
+    if STOP in config:
+        words += ["--stop-on-reward", config[STOP]]
     given = {name: value for name, value in config.get("changed", settings).items() if name != "preset"}
     return _line(words + _preset(settings, "default") + _assignments(given) + _paths(config))
 

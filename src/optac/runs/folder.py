@@ -93,13 +93,17 @@ class RunFolder:
             if not (Path(path) / "config.json").is_file():
                 raise
         folder = cls.open(path)
-        kept, wanted = folder.config, json.loads(json.dumps(config, default=plain))
+        folder.refuse_another(config)
+        return folder
+
+    def refuse_another(self, config: Mapping[str, Any]) -> None:
+        """InvalidInput where the folder holds another run than this."""
+        kept, wanted = self.config, json.loads(json.dumps(config, default=plain))
         different = sorted(n for n in wanted if n not in CIRCUMSTANCES and kept.get(n) != wanted[n])
         if different:
             raise InvalidInput(
-                f"{path} holds another run: it differs in {', '.join(different)}; give another folder with --out"
+                f"{self.path} holds another run: it differs in {', '.join(different)}; give another folder with --out"
             )
-        return folder
 
     @property
     def config_path(self) -> Path:

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed, cannot_write
-from optac.plain_files import NotPlain, is_folder
+from optac.plain_files import NotPlain, is_folder, is_there
 from optac.provenance import all_versions
 from optac.registry import paths
 from optac.runs.folder import RunFolder
@@ -65,6 +65,19 @@ def lay_out(sweep: Sweep, path: Path) -> None:
                 RunFolder.open_or_create(path / run.id, run.config)
 
 
+def planned(sweep: Sweep, path: Path) -> SweepStanding:
+    """Where every run of a sweep stands, without running any; refused where `lay_out` would refuse a run."""
+    for run in sweep.runs:
+        with contextlib.suppress(RunFailed):
+            if is_there(path / run.id / "config.json"):
+                RunFolder.open(path / run.id).refuse_another(run.config)
+    return _standing(sweep, path)
+
+
+def _standing(sweep: Sweep, path: Path) -> SweepStanding:
+    return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
+
+
 def _write_sweep_file(sweep: Sweep, path: Path) -> None:
     try:
         known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
@@ -109,7 +122,7 @@ def run_sweep(
             waiting=list(sweep.runs),
             names=_names(sweep, path),
         ).run()
-    return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
+    return _standing(sweep, path)
 
 
 @dataclass
@@ -260,7 +273,7 @@ def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | N
 
 def _names(sweep: Sweep, path: Path) -> dict[str, str]:
     """How messages call each run: its folder's name, with what the sweep varied."""
-    standing = SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
+    standing = _standing(sweep, path)
     varied = [name for name in standing.varied if name != "seed"] if len(sweep.runs) > 1 else []
     told = {run.id: ", ".join(f"{name}={run.choice(name)}" for name in varied) for run in standing.runs}
     return {name: f"{name} ({text})" if text else name for name, text in told.items()}
