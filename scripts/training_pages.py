@@ -55,7 +55,11 @@ def standing(study: TrainingStudy, folder: Path) -> str:
     missing = set(missing_runs(sweep, folder))
     there = Counter(run.id.rpartition("-s")[0] for run in sweep.runs if run.id not in missing)
     enough = there and min(there.values()) >= SEEDS_NEEDED
-    few = "" if enough else f" Where fewer than {SEEDS_NEEDED} seeds are in, they are too few to tell small effects."
+    few = (
+        ""
+        if enough
+        else f" Where fewer than {SEEDS_NEEDED} seeds are in, they are too few to tell small effects."
+    )
     if not missing:
         return f"All {len(sweep.runs)} runs are in.{few}"
     done = len(sweep.runs) - len(missing)
