@@ -12,12 +12,13 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
 from optac.studies.bench import spread
 from optac.studies.bench.agents import AIMS, NAMES, TWO_CORES, rate, ratios
-from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS
+from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS, cells
 from optac.studies.bench.returns_report import COLUMNS, draw, lines, summary, verdicts
 
 FIGURE = "results/bench/returns/returns.png"
 COMMAND = "optac bench returns --out results/bench"
-PLANNED = len(CONTENDERS) * len(TASKS) * SEEDS
+CELLS = {cell.id for cell in cells(tuple(CONTENDERS), TASKS, SEEDS)}
+PLANNED = len(CELLS)
 
 
 def bench_pages(results: Path) -> dict[str, dict[str, str]]:
@@ -108,13 +109,13 @@ def readme_returns(rows: Sequence[Row]) -> str:
     if not rows:
         return _nothing_yet()
     found = summary(rows)
-    cells = {
+    told = {
         name: [_return(contenders, name) for contenders in found.values()]
         for name in CONTENDERS
         if any(name in contenders for contenders in found.values())
     }
     head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items())]
-    table = markdown_table(head, [[CONTENDERS[name].title, *line] for name, line in cells.items()])
+    table = markdown_table(head, [[CONTENDERS[name].title, *line] for name, line in told.items()])
     return "\n".join([_how_many(rows), table, *(f"{said}\n" for said in verdicts(found)), _figure("")])
 
 
@@ -128,10 +129,13 @@ def _return(contenders: dict[str, Any], name: str) -> str:
 
 def _how_many(rows: Sequence[Row]) -> str:
     commits = ", ".join(sorted({str(row["commit"])[:7] for row in rows}))
-    rest = "" if len(rows) >= PLANNED else f" `{COMMAND}` makes the rest."
+    there = len({row["cell"] for row in rows} & CELLS)
+    rest = "" if there == PLANNED else f" `{COMMAND}` makes the rest."
+    loads = [load for row in rows for load in row["load_average"]]
     return (
         f"Return after {MINUTES} CPU-minutes on one core, median (least–most) of seeds: "
-        f"{len(rows)} of {PLANNED} trainings are in, at commit {commits}.{rest}\n"
+        f"{there} of {PLANNED} trainings are in, at commit {commits}.{rest} "
+        f"The machine's load average at their starts and ends was {min(loads):.1f} to {max(loads):.1f}.\n"
     )
 
 

@@ -132,7 +132,7 @@ def save(
 
     The file appears whole or not at all; one that can't be written is refused before anything else.
     """
-    _check_file(Path(file))
+    check_file(Path(file))
     arrays: dict[str, Any] = {"action_low": action_low, "action_high": action_high}
     for prefix, some in [("", layers), *[(f"{k}_", inner) for k, inner in enumerate(embeddings)]]:
         for i, (weight, bias) in enumerate(some):
@@ -163,7 +163,8 @@ def load(file: str | os.PathLike[str]) -> Policy:
     return _policy({name.removesuffix(".npy"): array for name, array in arrays.items()})
 
 
-def _check_file(file: Path) -> None:
+def check_file(file: Path) -> None:
+    """Refuse a name that no policy can be written to."""
     if file.suffix != ".npz":
         raise InvalidInput(f"a policy is exported to a file that ends in .npz, not {str(file)!r}.")
     if not file.parent.is_dir():

@@ -271,6 +271,9 @@ def test_a_callback_that_raises_fails_the_run_in_one_line_that_names_it(tmp_path
         agent.learn(10, callback=[Told])
     with pytest.raises(InvalidInput, match=r"best\.npz has no place"):
         agent.learn(10, callback=optac.BestCheckpoint())
+    with pytest.raises(InvalidInput, match=r"ends in \.npz"):
+        agent.learn(10, callback=optac.BestCheckpoint(tmp_path / "mine"))
+    assert agent.steps == 0
     agent.learn(60, callback=optac.BestCheckpoint(tmp_path / "mine.npz"))
     assert numpy_policy.load(tmp_path / "mine.npz").observation_size == 1
 

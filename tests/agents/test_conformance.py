@@ -32,6 +32,10 @@ def test_every_agent_conforms(check: Check, name: str) -> None:
     check(name, **SMALL[name])
 
 
+def test_returns_of_several_steps_resume_to_the_bit() -> None:
+    resumes_to_the_bit("sac", n_step=3)
+
+
 class Remembering(SoftState):
     """Soft actor-critic's state and one more array."""
 

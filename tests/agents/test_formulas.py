@@ -27,6 +27,7 @@ from optac.agents.parts.soft_actor_critic import (
 from optac.agents.parts.statistics import RunningMoments, Statistics
 from optac.agents.parts.transitions import Later, as_seen
 from optac.agents.settings import AgentSettings
+from optac.errors import RunFailed
 from optac.numpy_policy import Policy
 from tests.agents.trees import same
 
@@ -144,6 +145,15 @@ def test_a_direction_never_seen_keeps_its_bonus_after_a_million_steps() -> None:
     root = jnp.asarray(inverse_root(seen, np.array([1e6], np.float32), ridge=1.0))
     bonus = elliptical_bonus(jnp.asarray(unseen), root, alpha=1.0)
     assert bonus[0] == pytest.approx(0.3 * math.sqrt(2), rel=1e-3)
+
+
+def test_a_covariance_that_has_no_factor_is_refused_by_the_setting_that_is_too_small() -> None:
+    phi = np.random.default_rng(0).normal(size=(8, 128)).astype(np.float32) * 4
+    with pytest.raises(RunFailed, match=r"bonus_lambda=1e-08 is lost .* Raise bonus_lambda"):
+        inverse_root(phi, np.full(8, 1e6, np.float32), ridge=1e-8)
+    phi[3, 5] = np.nan
+    with pytest.raises(RunFailed, match="φ is not finite where Λ is rebuilt"):
+        inverse_root(phi, np.ones(8, np.float32), ridge=1.0)
 
 
 def test_fourier_layer_estimates_a_gaussian_kernel() -> None:

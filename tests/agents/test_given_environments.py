@@ -100,6 +100,14 @@ def test_a_simulator_is_neither_shared_nor_closed_by_evaluations() -> None:
         Client.running.clear()
 
 
+def test_a_copy_that_shares_a_simulator_does_not_close_it() -> None:
+    try:
+        agent = optac.SAC(Client(), **(TINY | {"eval_every": 20, "eval_episodes": 1})).learn(40)
+        assert agent.steps == 40 and Client.running == {1}
+    finally:
+        Client.running.clear()
+
+
 @pytest.mark.parametrize("name", ["Pendulum-v1", "HalfCheetah-v5"])
 def test_a_change_by_hand_that_evaluations_do_not_have_is_named(name: str) -> None:
     evaluating, env = (
@@ -162,6 +170,33 @@ def test_an_environment_that_was_used_elsewhere_begins_a_new_episode() -> None:
         first.learn(5)
     with pytest.warns(OptacWarning, match="not as it was left"):
         second.learn(5)
+
+
+def test_an_agent_that_is_saved_after_its_environment_was_used_begins_a_new_episode(tmp_path: Path) -> None:
+    env = probe_environments.Drifting()
+    agent = optac.SAC(env, **TINY).learn(30)
+    env.reset(seed=5)
+    env.step(np.ones(1, np.float32))
+    with pytest.warns(OptacWarning, match="not as it was left"):
+        agent.save(tmp_path / "a")
+    with pytest.warns(ResumeWarning, match="a new episode begins"):
+        loaded = optac.SAC.load(tmp_path / "a", probe_environments.Drifting())
+    assert loaded.learn(5)._learner.replay.between(30, 31).obs == 0.0 and not loaded._learner.exact
+
+
+def test_an_environment_that_no_evaluation_can_be_in_is_refused_at_once(tmp_path: Path) -> None:
+    env = probe_environments.Drifting()
+    refused: list[tuple[Any, str]] = [
+        (gymnasium.wrappers.TimeLimit(env, 5), "eval_env= is the environment that is trained in"),
+        ("Pendulum-v1", r"observations have shape \(3,\) in eval_env= and \(1,\) where training is"),
+        ("Pendulm-v1", "Pendulm-v1"),
+    ]
+    optac.SAC(env, **TINY).save(tmp_path / "a")
+    for given, said in refused:
+        with pytest.raises(InvalidInput, match=said):
+            optac.SAC(env, eval_env=given, **TINY)
+        with pytest.raises(InvalidInput, match=said):
+            optac.SAC.load(tmp_path / "a", env, eval_env=given)
 
 
 def test_an_agent_is_loaded_into_other_wrappers(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ WRONG = """
 import dataclasses
 from optac.agents import sac
 from optac.agents.record import AgentRecord
-for wrong in ({"init": 3}, {"settings": dict}):
+for wrong in ({"init": 3}, {"settings": dict}, {"examine": 3}):
     try:
         dataclasses.replace(sac.AGENT, name="mine", **wrong)
     except ValueError as error:
@@ -58,8 +58,9 @@ except TypeError as error:
 def test_a_record_with_a_wrong_part_is_refused_by_the_parts_name() -> None:
     """In a process of its own: here every call's types are checked before ours is asked."""
     done = subprocess.run([sys.executable, "-c", WRONG], capture_output=True, text=True, check=False)
-    function, settings, missing = done.stdout.splitlines()
+    function, settings, optional, missing = done.stdout.splitlines()
     assert "'mine' has init=3; give a function" in function
+    assert "'mine' has examine=3; give a function or None" in optional
     assert "'mine' has settings=<class 'dict'>; give a subclass of AgentSettings" in settings
     assert "'update'" in missing
 
@@ -80,6 +81,13 @@ def test_a_setting_that_nothing_would_read_is_refused() -> None:
     ):
         record_of("crffsac").choose({"fourier_bandwidth": 1})
     record_of("crffsac").choose({"head": "fourier", "fourier_bandwidth": 1})
+    for name, given in (
+        ("crffsac", {"head": "fourier", "head_layers": 5}),
+        ("crffsac", {"head": "fourier", "raw_input": False}),
+        ("td7sac", {"prioritised": False, "priority_power": 0.9}),
+    ):
+        with pytest.raises(InvalidInput, match="would change nothing"):
+            record_of(name).choose(given)
 
 
 @pytest.mark.parametrize("preset", ["default", "plain", "paper"])

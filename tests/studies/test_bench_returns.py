@@ -30,7 +30,8 @@ def row(contender: str, seed: int, values: list[float], task: str = "Hopper-v5",
         for i, value in enumerate(values, start=1)
     ]
     cost = {"steps": 1_000, "cpu_seconds": 50.0, "peak_rss_bytes": 300_000_000, "commit": "0123abc456"}
-    return {"contender": contender, "task": task, "seed": seed, "curve": curve, **cost, **more}
+    what = {"cell": f"{task} {contender} seed={seed}", "contender": contender, "task": task, "seed": seed}
+    return {**what, "curve": curve, "load_average": [0.5, 2.0], **cost, **more}
 
 
 ROWS = [
@@ -129,7 +130,7 @@ def test_a_training_ends_when_the_process_that_started_it_is_gone():
     done = subprocess.run(
         command, input=json.dumps(asdict(asked)), capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 1 and done.stdout == ""
+    assert done.returncode == 1 and done.stdout == "" and "Traceback" not in done.stderr
 
 
 def test_a_training_that_fails_is_reported_with_its_last_words(monkeypatch):
@@ -243,11 +244,13 @@ def test_the_table_has_medians_and_ranges_of_seeds():
     ]
     assert lines(found["HalfCheetah-v5"])[0][0] == "SBX SAC"
     assert verdicts(found) == [
-        "On Hopper-v5 cRFFSAC's median return was reached by none of the others.",
-        "On HalfCheetah-v5 cRFFSAC's median return was reached by SBX SAC.",
+        "On Hopper-v5 cRFFSAC's median return was reached by none of the others. "
+        "Its seeds' range overlaps with that of SBX SAC.",
+        "On HalfCheetah-v5 cRFFSAC's median return was reached by SBX SAC. "
+        "Its seeds' range overlaps with that of none of the others.",
     ]
     own = {"Hopper-v5": {**found["Hopper-v5"], "sac": {"return": [70, 80, 60]}}}
-    assert verdicts(own) == ["On Hopper-v5 cRFFSAC's median return was reached by optac SAC."]
+    assert verdicts(own)[0].startswith("On Hopper-v5 cRFFSAC's median return was reached by optac SAC. ")
 
 
 def test_contenders_are_compared_by_the_seeds_that_all_of_them_have():
@@ -276,6 +279,9 @@ def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None
 def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     page, readme = returns_part(ROWS), readme_returns(ROWS)
     assert "12 of 30 trainings are in, at commit 0123abc. `optac bench returns --out results/bench`" in page
+    assert "The machine's load average at their starts and ends was 0.5 to 2.0." in page
+    elsewhere = [one | {"cell": f"Walker2d-v5 sac seed={number}"} for number, one in enumerate(ROWS)]
+    assert "12 of 30 trainings are in" in returns_part([*ROWS, *elsewhere])
     assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
     assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) |" in readme
     assert "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds |" in readme

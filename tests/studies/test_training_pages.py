@@ -56,7 +56,7 @@ def test_seeds_that_solved_a_task_are_counted_and_of_sac_its_best_target(
     page, _, readme = (path.read_text() for path in write_pages(copies, copies))
     standing = "9 of 80 runs are in; `optac reproduce exploration` makes the rest."
     for text in (readme, page):
-        assert f"{standing} Where fewer than 3 seeds are in, they are too few to tell." in text
+        assert f"{standing} Where fewer than 3 seeds are in, they are too few to tell small effects." in text
     assert "| MountainCarContinuous-v0 | 90 | 2 of 2 | 0 of 2 | 1 of 1 |" in readme
     assert "| SparseSwingUp | 100 | missing | missing | missing |" in readme
     line = (
@@ -104,7 +104,10 @@ def test_runs_that_are_all_in_may_still_be_too_few_to_tell(
         )
         return standing(TrainingStudy("exploration", "", ""), results)
 
-    assert said(2) == "All 16 runs are in. Where fewer than 3 seeds are in, they are too few to tell."
+    assert (
+        said(2)
+        == "All 16 runs are in. Where fewer than 3 seeds are in, they are too few to tell small effects."
+    )
     assert said(3) == "All 24 runs are in."
 
 

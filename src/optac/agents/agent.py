@@ -17,7 +17,14 @@ from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
 from optac.agents.training.compiled import compiled
-from optac.agents.training.environment_calls import Env, another, check_another, is_elsewhere, opened
+from optac.agents.training.environment_calls import (
+    Env,
+    another,
+    check_another,
+    check_instead,
+    is_elsewhere,
+    opened,
+)
 from optac.agents.training.evaluation import Evaluation, evaluate
 from optac.agents.training.learner import begin, stream_seed
 from optac.agents.training.loop import Row, train
@@ -61,6 +68,7 @@ class Agent:
         self._learner = begin(compiled(record, self.settings), opened(env), seed)
         self._generator = np.random.default_rng(self._learner.seed)
         self._left = standing(self._learner.env)
+        check_instead(eval_env, self._learner.env)
 
     @property
     def steps(self) -> int:
@@ -81,7 +89,8 @@ class Agent:
         steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
-        self._look_around()
+        self._check_evaluations()
+        self._notice_moves()
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
@@ -103,12 +112,16 @@ class Agent:
         callbacks.end()
         return self
 
-    def _look_around(self) -> None:
-        """Say before the first step what evaluations lack; begin a new episode where `env` was used meanwhile."""
-        learner, env, timeout = self._learner, self._given_env, self.settings.step_timeout
-        first = self.steps == 0 and self.settings.eval_every > 0
+    def _check_evaluations(self) -> None:
+        """Say before the first step what evaluations lack."""
+        env, first = self._given_env, self.steps == 0 and self.settings.eval_every > 0
         if first and self._eval_env is None and not isinstance(env, str):
-            check_another(env, stream_seed(learner.seed, "environment"), timeout)
+            seed = stream_seed(self._learner.seed, "environment")
+            check_another(env, seed, self.settings.step_timeout)
+
+    def _notice_moves(self) -> None:
+        """Begin a new episode where `env` was used meanwhile: what was observed last is not where it is now."""
+        learner = self._learner
         if not learner.adrift and is_elsewhere(learner.env, self._left):
             learner.adrift, learner.exact = True, False
 
@@ -182,6 +195,7 @@ class Agent:
 
         Without its replay it acts as before, but goes on learning from an empty buffer.
         """
+        self._notice_moves()
         arrays, meta = snapshot.take(self._learner)
         env = self._given_env if isinstance(self._given_env, str) else None
         held, rows = self._learner.replay, None
@@ -231,6 +245,7 @@ class Agent:
                 made._generator.bit_generator.state = kept.predictions
         made._learner = learner_of(found, compiled(record, made.settings), where)
         made._left = standing(where)
+        check_instead(eval_env, where)
         return made
 
     @classmethod

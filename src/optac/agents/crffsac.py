@@ -76,7 +76,12 @@ class Settings(AgentSettings):
         "plain": PLAIN,
         "paper": {**PLAIN, **AgentSettings.PRESETS["paper"], "feature_steps": 4},
     }
-    NEEDS: ClassVar = {"bonus_": ("bonus", True), "fourier_": ("head", "fourier")}
+    NEEDS: ClassVar = {
+        "bonus_": ("bonus", True),
+        "fourier_": ("head", "fourier"),
+        "head_layers": ("head", "mlp"),
+        "raw_input": ("head", "mlp"),
+    }
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")
     feature_width: int = setting(

@@ -75,6 +75,11 @@ class AgentRecord:
                 raise InvalidInput(
                     f"the agent {self.name!r} has {part}={getattr(self, part)!r}; give a function"
                 )
+        for part in ("between_blocks", "examine"):
+            if not (getattr(self, part) is None or callable(getattr(self, part))):
+                raise InvalidInput(
+                    f"the agent {self.name!r} has {part}={getattr(self, part)!r}; give a function or None"
+                )
 
     def choose(self, given: Mapping[str, Any]) -> AgentSettings:
         """The agent's full settings; what contradicts its name is refused."""

@@ -132,7 +132,7 @@ class AgentSettings:
         return chosen
 
     def _require_readers(self, asked: Iterable[str]) -> None:
-        """Something reads each setting that was asked for, or an error that names the first that nothing reads."""
+        """An error that names the first setting asked for that nothing reads, as NEEDS says of it."""
         for name in asked:
             for prefix, (other, needed) in self.NEEDS.items():
                 if name.startswith(prefix) and getattr(self, other) != needed:

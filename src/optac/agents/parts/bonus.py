@@ -5,6 +5,8 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float
 
+from optac.errors import RunFailed
+
 
 def inverse_root(
     phi: Float[np.ndarray, "batch feature"], weight: Float[np.ndarray, " batch"], *, ridge: float
@@ -16,7 +18,17 @@ def inverse_root(
     """
     rows = phi.astype(np.float64)
     covariance = ridge * np.eye(phi.shape[1]) + (rows * weight[:, None]).T @ rows
-    factor = np.linalg.cholesky(covariance)
+    if not np.isfinite(covariance).all():
+        raise RunFailed(
+            "φ is not finite where Λ is rebuilt. Lower feature_learning_rate, or look for huge rewards"
+        )
+    try:
+        factor = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise RunFailed(
+            f"Λ has no Cholesky factor: bonus_lambda={ridge:g} is lost beside its largest entry, "
+            f"{covariance.max():.3g}. Raise bonus_lambda"
+        ) from None
     root = scipy.linalg.solve_triangular(factor, np.eye(phi.shape[1]), lower=True)
     return np.asarray(root, np.float32)
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from optac.agents.training.learner import Learner
 from optac.agents.training.loop import Row, ends_like_a_longer_run
 from optac.errors import InvalidInput, OptacError, RunFailed, require_extra
-from optac.numpy_policy import Policy
+from optac.numpy_policy import Policy, check_file
 from optac.plain_files import is_there
 
 SCORE: Final = "eval/mean_reward"
@@ -134,6 +134,7 @@ class BestCheckpoint(Callback):
 
     def on_start(self, training: Training) -> None:
         self._written = training.place(self.file, BEST)
+        check_file(self._written)
         before_end = _before_end(self._written)
         if training.folder is not None and is_there(before_end):
             os.replace(before_end, self._written)

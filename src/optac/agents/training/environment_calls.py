@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
-from optac.environments import made_difference, make, standing, state_difference
+from optac.environments import check_environment, made_difference, make, standing, state_difference
 from optac.environments.guarded import guarded
 from optac.errors import InvalidInput, OptacWarning, RunFailed
 
@@ -113,7 +113,7 @@ def another(env: Env | str, instead: Env | str | None = None) -> Env:
     if fresh is not None:
         return fresh
     try:
-        return copy.deepcopy(env)
+        return Lent(copy.deepcopy(env))  # what it shares with `env` must stay open
     except Exception as error:
         raise InvalidInput(
             f"evaluations need a second environment, and {type(env).__name__} can't be copied ({error}); "
@@ -122,7 +122,7 @@ def another(env: Env | str, instead: Env | str | None = None) -> Env:
 
 
 class Lent(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment of the caller's, who closes it."""
+    """An environment of the caller's, who closes it, or a copy that may share what closing would close."""
 
     def close(self) -> None:
         """Nothing."""
@@ -135,7 +135,7 @@ def check_another(env: Env, seed: int, timeout: float) -> None:
     """
     fresh = _made_anew(env)
     if fresh is None:
-        another(env)  # and not closed, which might close what it shares with `env`
+        another(env)
         return
     with closed(fresh):
         restarted(fresh, 0, timeout, seed)
@@ -147,6 +147,29 @@ def check_another(env: Env, seed: int, timeout: float) -> None:
             OptacWarning,
             stacklevel=3,
         )
+
+
+def check_instead(instead: Env | str | None, env: Env) -> None:
+    """Refuse an environment for evaluations that is the training's own, or whose spaces are others."""
+    if instead is None:
+        return
+    if isinstance(instead, str):
+        with made(instead) as fresh:
+            check_instead(fresh, env)
+        return
+    if not isinstance(instead, gymnasium.Env):
+        raise InvalidInput(f"eval_env={instead!r} is neither an environment nor the id of one")
+    if instead.unwrapped is env.unwrapped:
+        raise InvalidInput(
+            "eval_env= is the environment that is trained in, whose episodes evaluations would break off; pass another"
+        )
+    for name, ours, theirs in zip(
+        ("observations", "actions"), check_environment(env), check_environment(instead), strict=True
+    ):
+        if ours.shape != theirs.shape:
+            raise InvalidInput(
+                f"{name} have shape {theirs.shape} in eval_env= and {ours.shape} where training is; pass one like it"
+            )
 
 
 def is_elsewhere(env: Env, left: Mapping[str, Any] | None) -> bool:

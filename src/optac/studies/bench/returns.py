@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import InvalidInput, RunFailed, installing, require_known
-from optac.provenance import all_versions
+from optac.provenance import all_versions, source_commit
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.settings import read
@@ -149,7 +149,7 @@ def trained(
         parent=os.getpid(),
         core=core,
     )
-    load = os.getloadavg()[0]
+    load, commit = os.getloadavg()[0], source_commit()
     # A folder of its own: MuJoCo leaves its log in the working directory of a peer that loads HalfCheetah's file.
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         done = subprocess.run(
@@ -167,8 +167,13 @@ def trained(
             raise RunFailed(
                 f"{contender} on {task}, seed {seed}, ended with exit code {done.returncode}\n{errors.read()[-2000:]}"
             )
+    made = json.loads(done.stdout)
+    if made.pop("commit") != commit:
+        raise RunFailed(
+            f"the code changed while {contender} was trained on {task}, seed {seed}: measure from a clone that stays"
+        )
     row = {"contender": contender, "task": task, "seed": seed}
-    return {**row, **json.loads(done.stdout), "load_average": [load, os.getloadavg()[0]]}
+    return {**row, **made, "load_average": [load, os.getloadavg()[0]]}
 
 
 def fresh_environment() -> dict[str, str]:

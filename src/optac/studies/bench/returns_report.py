@@ -94,6 +94,16 @@ def verdicts(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Number]]]]) 
             said.append(f"On {task} fewer than {SEEDS_NEEDED} seeds are in: too few to tell who is ahead.")
         else:
             ahead = [CONTENDERS[name].title for name in others if middle[name] >= middle["crffsac"]]
-            who = " and ".join(ahead) if ahead else "none of the others"
-            said.append(f"On {task} cRFFSAC's median return was reached by {who}.")
+            said.append(f"On {task} cRFFSAC's median return was reached by {_listed(ahead)}.")
+            own = contenders["crffsac"]["return"]
+            near = [CONTENDERS[name].title for name in others if _overlap(own, contenders[name]["return"])]
+            said[-1] += f" Its seeds' range overlaps with that of {_listed(near)}."
     return said
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names) if names else "none of the others"
+
+
+def _overlap(some: Sequence[Number], others: Sequence[Number]) -> bool:
+    return min(some) <= max(others) and min(others) <= max(some)
