@@ -19,7 +19,7 @@ from optac.agents.parts.features import features, next_state_loss, transition_mo
 from optac.agents.parts.networks import mlp, standardised
 from optac.agents.parts.soft_actor_critic import critic_loss, in_units_of, soft_target
 from optac.agents.parts.statistics import Returns, RunningMoments, Statistics, value_bound
-from optac.agents.parts.transitions import Transitions
+from optac.agents.parts.transitions import Later, Transitions
 from optac.agents.record import record_of
 from tests.agents.trees import close, random_batches, same
 
@@ -281,14 +281,39 @@ def test_the_bonus_sees_the_features_of_all_critics() -> None:
 def test_errors_far_beyond_the_median_count_linearly() -> None:
     """Errors 0, 1, −1, 20: the median of their sizes is 1, and what exceeds 5 has the slope 10 of 5² there."""
     values = jnp.array([[0.0, 1.0, -1.0, 20.0]])
-    loss = critic_loss(values, jnp.zeros(4), huber=True)
+    bootstrapped = jnp.zeros(4, bool)
+    loss = critic_loss(values, jnp.zeros(4), exact=bootstrapped)
     assert float(loss) == pytest.approx((0 + 1 + 1 + (2 * 5 * 20 - 5**2)) / 4)
-    slope = jax.grad(lambda v: critic_loss(v, jnp.zeros(4), huber=True))(values)
+    slope = jax.grad(lambda v: critic_loss(v, jnp.zeros(4), exact=bootstrapped))(values)
     np.testing.assert_allclose(slope[0], np.array([0, 2, -2, 10]) / 4, rtol=1e-6)
     # In another unit it is the same loss, in squares of that unit.
-    assert float(critic_loss(4 * values, jnp.zeros(4), jnp.float32(4.0), huber=True)) == pytest.approx(
-        float(loss)
-    )
+    assert float(
+        critic_loss(4 * values, jnp.zeros(4), jnp.float32(4.0), exact=bootstrapped)
+    ) == pytest.approx(float(loss))
+
+
+def test_an_error_at_the_end_of_the_mdp_counts_in_full_however_large() -> None:
+    """Its target is a reward that was paid, not a guess: 0, 1, −1 and 20 as above, the 20 where the MDP ended."""
+    ended = jnp.array([False, False, False, True])
+    loss = critic_loss(jnp.array([[0.0, 1.0, -1.0, 20.0]]), jnp.zeros(4), exact=ended)
+    assert float(loss) == pytest.approx((0 + 1 + 1 + 20**2) / 4)
+
+
+@pytest.mark.parametrize("n_step", [1, 2])
+def test_what_an_update_counts_in_full_is_where_the_mdp_ended(n_step: int) -> None:
+    losses = {}
+    for ended in (0.0, 1.0):
+        rows = batches()
+        rows = rows._replace(
+            reward=rows.reward.at[0, 0].set(1e3), terminated=jnp.zeros_like(rows.reward).at[0, 0].set(ended)
+        )
+        if n_step > 1:
+            rows = rows._replace(later=Later(rows.next_obs, 0.5 * (1 - rows.terminated)))
+        settings = sac.Settings.choose({"width": 8, "batch_size": BATCH, "n_step": n_step})
+        state = eqx.filter_jit(sac.init)(settings, OBS, ACT, key=jax.random.key(1))
+        _, info = eqx.filter_jit(sac.update)(settings, state, rows, STATISTICS)
+        losses[ended] = float(info.critic_loss)
+    assert losses[1.0] > 20 * losses[0.0]
 
 
 def test_one_huge_error_moves_the_critics_no_more_than_a_large_one_does() -> None:

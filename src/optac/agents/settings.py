@@ -75,7 +75,9 @@ class AgentSettings:
     normalise: bool = setting(True, "standardise observations by their running moments, for every network")
     layer_norm: bool = setting(True, "standardise the hidden layers of the critics over their units")
     value_scale: bool = setting(True, "let critics learn values in units of the returns' running deviation")
-    huber_loss: bool = setting(True, "count a critic's errors beyond five times the batch's median linearly")
+    huber_loss: bool = setting(
+        True, "count a critic's errors beyond five times the batch's median linearly, but where the MDP ended"
+    )
     return_bound: bool = setting(
         True, "bound what a next state is worth by the largest running return G ← γG + r seen"
     )

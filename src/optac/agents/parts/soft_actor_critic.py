@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.networks import MLP, adam_step, arrays_of, towards
@@ -177,7 +177,8 @@ def critic_step(
     temperature = jnp.exp(state.log_temperature)
     target = soft_target(reward, discount, values, next_log_probability, temperature, bound=bound)
     x, unit = views.critic(batch.obs, batch.action), state.value_scale
-    of_values = partial(critic_loss, huber=settings.huber_loss) if loss is None else loss
+    usual = partial(critic_loss, exact=discount == 0 if settings.huber_loss else None)
+    of_values = usual if loss is None else loss
 
     def of_critic(critic: MLP) -> tuple[Scalar, tuple[Scalar, Column]]:
         values = values_of(state, views, critic, x)
@@ -266,17 +267,20 @@ def soft_target(
     return jax.lax.stop_gradient(reward + discount * soft_value)
 
 
-def critic_loss(values: Values, target: Column, unit: Scalar | None = None, *, huber: bool = False) -> Scalar:
+def critic_loss(
+    values: Values, target: Column, unit: Scalar | None = None, *, exact: Bool[Array, " batch"] | None = None
+) -> Scalar:
     """Σ_c E[(Q_c(s, a) − y)²], in squares of `unit` where one is given.
 
-    With `huber` an error beyond m, five times its critic's median over the batch, counts as the tangent at m does.
+    Where it is said which targets are `exact`, any other error beyond m, five times its critic's median over the batch,
+    counts as the tangent at m does.
     """
     error = values - target[None]
     error = error if unit is None else error / unit
-    if huber:
+    if exact is not None:
         size = jnp.abs(error)
         m = HUBER * jax.lax.stop_gradient(jnp.median(size, axis=1, keepdims=True))
-        return jnp.sum(jnp.mean(jnp.where(size <= m, error**2, 2 * m * size - m**2), axis=1))
+        return jnp.sum(jnp.mean(jnp.where((size <= m) | exact, error**2, 2 * m * size - m**2), axis=1))
     return jnp.sum(jnp.mean(error**2, axis=1))
 
 
