@@ -7,7 +7,7 @@ from typing import Any
 
 from optac.errors import InvalidInput
 from optac.report.numbers import seeds
-from optac.report.tables import Row, markdown_table
+from optac.report.tables import Row, grouped, markdown_table
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
 from optac.studies.bench import spread
@@ -132,9 +132,13 @@ def _how_many(rows: Sequence[Row]) -> str:
     there = len({row["cell"] for row in rows} & CELLS)
     rest = "" if there == PLANNED else f" `{COMMAND}` makes the rest."
     loads = [load for row in rows for load in row["load_average"]]
+    machines = " and ".join(
+        f"{name} ({seeds(len({row['seed'] for row in made}))})"
+        for name, made in grouped(rows, "processor").items()
+    )
     return (
         f"Return after {MINUTES} CPU-minutes on one core, median (least–most) of seeds: "
-        f"{there} of {PLANNED} trainings are in, at commit {commits}.{rest} "
+        f"{there} of {PLANNED} trainings are in, at commit {commits}, on {machines}.{rest} "
         f"The machine's load average at their starts and ends was {min(loads):.1f} to {max(loads):.1f}.\n"
     )
 

@@ -14,6 +14,7 @@ import pytest
 from optac.cli import main
 from optac.commands import bench
 from optac.errors import InvalidInput, RunFailed
+from optac.provenance import all_versions
 from optac.runs.folder import RunFolder
 from optac.studies.bench import BENCHES, cpu_training, returns
 from optac.studies.bench.cpu_training import Budget, Training, Watch
@@ -31,7 +32,7 @@ def row(contender: str, seed: int, values: list[float], task: str = "Hopper-v5",
     ]
     cost = {"steps": 1_000, "cpu_seconds": 50.0, "peak_rss_bytes": 300_000_000, "commit": "0123abc456"}
     what = {"cell": f"{task} {contender} seed={seed}", "contender": contender, "task": task, "seed": seed}
-    return {**what, "curve": curve, "load_average": [0.5, 2.0], **cost, **more}
+    return {**what, "curve": curve, "load_average": [0.5, 2.0], "processor": "P 1", **cost, **more}
 
 
 ROWS = [
@@ -114,6 +115,7 @@ def test_an_agent_of_ours_trains_in_a_process_of_its_own_until_its_cpu_time_is_u
     assert last["share"] == 3 and last["steps"] == made["steps"] and made["steps"] % 10 == 0
     assert all(-2_000 < value < 0 for point in made["curve"] for value in point["returns"])
     assert 5e7 < made["peak_rss_bytes"] < 5e9 and len(last["returns"]) == 2
+    assert made["processor"] == all_versions()["processor"]
 
 
 @pytest.mark.slow
@@ -278,7 +280,9 @@ def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None
 
 def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     page, readme = returns_part(ROWS), readme_returns(ROWS)
-    assert "12 of 30 trainings are in, at commit 0123abc. `optac bench returns --out results/bench`" in page
+    assert "12 of 30 trainings are in, at commit 0123abc, on P 1 (3 seeds). `optac bench" in page
+    moved = [one | {"processor": "P 2"} if one["seed"] == 2 else one for one in ROWS]
+    assert "on P 1 (2 seeds) and P 2 (1 seed)." in returns_part(moved)
     assert "The machine's load average at their starts and ends was 0.5 to 2.0." in page
     elsewhere = [one | {"cell": f"Walker2d-v5 sac seed={number}"} for number, one in enumerate(ROWS)]
     assert "12 of 30 trainings are in" in returns_part([*ROWS, *elsewhere])

@@ -2,8 +2,8 @@
 
 Every training is a process of its own, pinned to one core with one thread, that ends when its CPU time is used up
 (cpu_training.py says what counts). Nothing compiled before is at hand for any of them. One row a training, written
-when it is finished: what is stopped goes on with the trainings that have no row. Seed by seed, so that the comparison
-is balanced wherever it stops.
+when it is finished: what is stopped goes on with the trainings that have no row, on another machine too: each row
+names its processor. Seed by seed, so that the comparison is balanced wherever it stops.
 """
 
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import InvalidInput, RunFailed, installing, require_known
-from optac.provenance import all_versions, source_commit
+from optac.provenance import all_versions, processor, source_commit
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.settings import read
@@ -173,7 +173,7 @@ def trained(
             f"the code changed while {contender} was trained on {task}, seed {seed}: measure from a clone that stays"
         )
     row = {"contender": contender, "task": task, "seed": seed}
-    return {**row, **made, "load_average": [load, os.getloadavg()[0]]}
+    return {**row, **made, "load_average": [load, os.getloadavg()[0]], "processor": processor()}
 
 
 def fresh_environment() -> dict[str, str]:
