@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
     # One thread a worker: the runs are small, and BLAS threads would only fight over the cores.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["PYTHONSAFEPATH"] = "1"  # a fresh interpreter would import from the working folder
-    workers = min(jobs, len(cells))
+    workers, others = min(jobs, len(cells)), set(active_children())
     pool = ProcessPoolExecutor(
         max_workers=workers,
         mp_context=get_context("spawn"),
@@ -110,6 +110,11 @@ def _rows(cells: Sequence[Cell], jobs: int, deadline: float | None) -> Iterator[
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
+    except BaseException:
+        # Python waits at its end for what a pool has under way; nobody would take those rows.
+        for worker in set(active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
