@@ -8,10 +8,12 @@ from pathlib import Path
 from optac.report.files import panel_figure
 from optac.report.groups import Group, short_name
 from optac.report.panels import curve_panels
+from optac.studies.table2.aims import aims_markdown
 from optac.studies.table2.cells import FIRST, SEEDS
 from optac.studies.table2.report import (
     REFERENCE,
     against_sac_markdown,
+    commands_markdown,
     markdown,
     missing_markdown,
     read_cells,
@@ -21,7 +23,7 @@ from scripts.marked import write_parts
 
 
 def write_documents(results: Path, root: Path) -> list[Path]:
-    """How many runs are in, the table, the falls, the curves, and on the documentation's page what is missing."""
+    """How many runs are in, the table, the falls, the curves; on the documentation's page the aims and commands too."""
     lines = read_cells(results)
     cells = [cell for line in lines for cell in line]
     groups = [cell.group for cell in cells if cell.group]
@@ -36,6 +38,8 @@ def write_documents(results: Path, root: Path) -> list[Path]:
         "curves": _pictures(figures, "../../results/table2") or "No task has a run yet.",
         "stability": stability_markdown(groups),
         "missing": missing_markdown(lines),
+        "aims": aims_markdown(lines),
+        "commands": commands_markdown(lines),
     }
     told = {task: figures[task] for task in FIRST if task in figures}
     beside = "Our agents beside our own SAC, with Welch’s 95 % interval where there are three seeds:"

@@ -54,6 +54,17 @@ def test_the_same_seed_twice_is_the_same_agent_and_another_is_not(kind: str) -> 
     assert made(kind, seed=4).learn(60).parameters_sha256 != one.parameters_sha256
 
 
+@pytest.mark.parametrize("name", ["next_obs_moments", "reward_moments", "returns"])
+@pytest.mark.parametrize("part", ["mean", "squares"])
+def test_every_running_moment_is_in_the_hash(name: str, part: str) -> None:
+    agent = made("sac")
+    before = agent.parameters_sha256
+    running = getattr(agent._learner, name)
+    moments = running.moments if name == "returns" else running
+    setattr(moments, part, getattr(moments, part) + 1e-9)
+    assert agent.parameters_sha256 != before
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_load_continue_is_never_having_stopped(kind: str, tmp_path: Path) -> None:
     whole = made(kind).learn(45).learn(55)

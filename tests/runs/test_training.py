@@ -86,6 +86,22 @@ def test_a_run_resumed_from_any_state_of_its_folder_ends_as_if_undisturbed(
         assert RunFolder.open(killed).status.state == "finished"  # type: ignore[union-attr]
 
 
+def test_a_run_killed_between_the_two_updates_of_a_round_ends_as_if_undisturbed(tmp_path: Path) -> None:
+    """The checkpoint of step 45 owes an update: five steps are past the random start, and rounds are of two."""
+    chosen = settings("sac") | {"updates_per_dispatch": 5, "checkpoint_every": 45, "log_every": 5}
+    killed = tmp_path / "killed"
+
+    def photograph(row: dict[str, Any]) -> None:
+        if row["time/total_timesteps"] == 50:
+            shutil.copytree(tmp_path / "whole", killed)
+
+    whole = train(ENV, "sac", steps=60, seed=1, settings=chosen, out=tmp_path / "whole", on_row=photograph)
+    learner = optac.load(killed)._learner
+    assert (learner.step, int(learner.state.updates)) == (45, 4)
+    assert resume(killed).parameters_sha256 == whole.parameters_sha256
+    assert rows_of(killed) == rows_of(tmp_path / "whole")
+
+
 def test_a_finished_run_is_left_alone(tmp_path: Path) -> None:
     whole = started("sac", tmp_path / "run")
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "run").rglob("*") if p.name != "lock"}

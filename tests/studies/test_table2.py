@@ -12,12 +12,14 @@ from optac.report.evidence import gather
 from optac.report.groups import group_runs
 from optac.report.numbers import mean_std, number
 from optac.report.statistics import Summary
+from optac.studies.table2.aims import aims_markdown
 from optac.studies.table2.cells import SEEDS, STEPS, sweep
 from optac.studies.table2.comparison import paper_cells
 from optac.studies.table2.paper import PAPER, RANDOM_RETURNS, TASKS
 from optac.studies.table2.report import (
     REFERENCE,
     against_sac_markdown,
+    commands_markdown,
     latex,
     markdown,
     missing_markdown,
@@ -112,6 +114,29 @@ def test_tables_show_what_is_missing(tmp_path: Path) -> None:
     assert missing_markdown([]) == "Nothing is missing.\n"
 
 
+def test_an_aim_is_reached_by_the_mean_and_where_it_says_so_by_every_seed(tmp_path: Path) -> None:
+    for i, seed in enumerate(SEEDS):
+        write_run(tmp_path / f"c{seed}", seed=seed, returns=(8997.0 + 2 * i,))  # their mean is the aim itself
+        write_run(tmp_path / f"d{seed}", "crffsac", seed=seed, returns=(9001.0,))
+        swings = {"seed": seed, "environment": "optac/InvertedPendulum-v0"}
+        write_run(tmp_path / f"s{seed}", returns=(-0.11 if i == 3 else 0.0,), **swings)
+        if i < 3:
+            write_run(tmp_path / f"p{seed}", "crffsac", returns=(-0.1,), **swings)
+    text = aims_markdown(cells_of(tmp_path))
+    assert "| HalfCheetah | > 9,000 | not reached | reached | missing |" in text
+    swinging = (
+        "| InvertedPendulum | ≥ −0.1 with every seed | not reached | reached, 3 of 4 seeds in | missing |"
+    )
+    assert swinging in text
+
+
+def test_the_command_of_a_cell_is_its_runs_own() -> None:
+    published = Path(__file__).parents[2] / "results" / "table2"
+    told = commands_markdown(cells_of(published))
+    for run in gather([published]).training:
+        assert f"`{run.command.replace(f'--seed {run.seed}', '--seed S')}`" in told
+
+
 def test_the_papers_figures_are_the_printed_ones() -> None:
     assert PAPER["crffsac-bonus"]["optac/HalfCheetah-v0"].text == "6454 ± 479"
     assert PAPER["sac"]["optac/Reacher-v0"].text == "−4.81 ± 0.19"
@@ -148,7 +173,7 @@ def test_a_single_seed_has_no_spread() -> None:
 def test_the_documents_are_written_from_the_runs_there_are(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
     readme, page = tmp_path / "README.md", tmp_path / "docs" / "results" / "table2.md"
-    names = ("standing", "table", "against", "curves", "stability", "missing", "table2")
+    names = ("standing", "table", "against", "curves", "stability", "missing", "aims", "commands", "table2")
     marks = {name: f"<!-- {name} -->old<!-- /{name} -->" for name in names}
     page.write_text("".join(f"{name}: {marks[name]}\n" for name in names[:-1]))
     readme.write_text(f"before\n{marks['table2']}\n{marks['stability']}\nafter\n")

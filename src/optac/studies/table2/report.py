@@ -76,6 +76,15 @@ def missing_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
     return markdown_table(["task", "agent", "seeds missing", "command"], text, left=4)
 
 
+def commands_markdown(lines: Sequence[Sequence[TableCell]]) -> str:
+    """A table of the commands that make one run of each cell again, S standing for the seed."""
+    told = []
+    for cell in (cell for cells in lines for cell in cells):
+        command = f"optac train {cell.environment} --agent {cell.agent} --steps {cell.steps} --seed S"
+        told.append([*_who(cell), f"`{command}`"])
+    return markdown_table(["task", "agent", "one run"], told, left=3)
+
+
 def _who(cell: TableCell) -> tuple[str, str]:
     return short_name(cell.environment), AGENTS[cell.agent]
 
