@@ -27,7 +27,7 @@ study-pages: $(STAMP)  ## write the studies' reports, and the tables of their pa
 	$(BIN)/python -m scripts.study_pages results
 
 agent-runs: $(STAMP)  ## write what the pages and the readme show of all trainings but Table 2's, from their runs
-	$(BIN)/python -m scripts.agent_runs results/agents results/plain-ablations
+	$(BIN)/python -m scripts.agent_runs results/agents results/plain-ablations results/td7sac results/recipe-confirmation/fourth-candidate
 	$(BIN)/python -m scripts.confirmation results/recipe-confirmation README.md
 	$(BIN)/python -m scripts.training_pages results
 

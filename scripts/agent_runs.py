@@ -1,4 +1,4 @@
-"""Write results/agents/README.md and results/plain-ablations/README.md with their figures, from the runs there.
+"""Write the pages of results/agents and results/plain-ablations with their figures, and results/td7sac's figures.
 
 `make agent-runs` does it. The ablations undo one choice of the preset `plain` at a time; a run of it counts as far as
 the ablated ones went.
@@ -14,6 +14,7 @@ from optac.report.evidence import gather
 from optac.report.files import panel_figure
 from optac.report.groups import Group, group_runs
 from optac.report.panels import curve_panels
+from optac.report.reference import UNTOLD, Reference
 from optac.report.tables import markdown_table
 from optac.studies.table2.report import REFERENCE
 from scripts.marked import write_parts
@@ -71,6 +72,19 @@ def write_ablations(folder: Path, defaults: Path) -> Path:
     return write_parts(folder / "README.md", {"runs": "\n".join(parts)})
 
 
+def draw_beside(folder: Path, others: Path) -> list[Path]:
+    """In `folder`, a figure for each environment of its runs: their curves beside those of the `others` there."""
+    runs, beside = gather([folder]).training, gather([others]).training
+    told = replace(REFERENCE, names={**REFERENCE.names, **{run.agent: run.agent for run in runs}})
+    figures = []
+    for environment in sorted({run.environment for run in runs}):
+        steps = max(run.steps for run in runs if run.environment == environment)
+        alike = [run for run in (*runs, *beside) if (run.environment, run.steps) == (environment, steps)]
+        path = folder / f"{_short(environment)}.png"
+        figures.append(_figure(group_runs(alike, told), path, environment, told))
+    return figures
+
+
 def _ablation(group: Group) -> list[str]:
     changed = ", ".join(f"{name}={value:g}" for name, value in (group.runs[0].changed or {}).items())
     line = [group.agent, changed or "plain", ", ".join(str(run.seed) for run in group.runs)]
@@ -83,9 +97,9 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:,.5g}"
 
 
-def _figure(groups: Sequence[Group], path: Path, title: str) -> Path:
+def _figure(groups: Sequence[Group], path: Path, title: str, reference: Reference = UNTOLD) -> Path:
     (panel,) = curve_panels(groups)
-    return panel_figure(replace(panel, title=title), path)
+    return panel_figure(replace(panel, title=title), path, reference)
 
 
 def _short(environment: str) -> str:
@@ -93,5 +107,6 @@ def _short(environment: str) -> str:
 
 
 if __name__ == "__main__":
-    agents, ablations = map(Path, sys.argv[1:])
-    print(write_agents(agents), write_ablations(ablations, agents), sep="\n")
+    agents, ablations, td7sac, confirmation = map(Path, sys.argv[1:])
+    pages = write_agents(agents), write_ablations(ablations, agents)
+    print(*pages, *draw_beside(td7sac, confirmation), sep="\n")

@@ -105,16 +105,16 @@ def returns_part(rows: Sequence[Row]) -> str:
 
 
 def readme_returns(rows: Sequence[Row]) -> str:
-    """Returns alone, both tasks in one table, and the figure."""
+    """Both tasks in one table, with what each step costs, and the figure."""
     if not rows:
         return _nothing_yet()
     found = summary(rows)
     told = {
-        name: [_return(contenders, name) for contenders in found.values()]
+        name: [*_told(found, name, 2), *(" / ".join(_told(found, name, column)) for column in (4, 5))]
         for name in CONTENDERS
         if any(name in contenders for contenders in found.values())
     }
-    head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items())]
+    head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items()), *COLUMNS[4:]]
     table = markdown_table(head, [[CONTENDERS[name].title, *line] for name, line in told.items()])
     return "\n".join([_how_many(rows), table, *(f"{said}\n" for said in verdicts(found)), _figure("")])
 
@@ -123,8 +123,10 @@ def _seeds(contenders: dict[str, Any]) -> str:
     return seeds(min(len(one["return"]) for one in contenders.values()))
 
 
-def _return(contenders: dict[str, Any], name: str) -> str:
-    return {line[0]: line[2] for line in lines(contenders)}.get(CONTENDERS[name].title, "missing")
+def _told(found: dict[str, Any], name: str, column: int) -> list[str]:
+    """What the tables of the tasks say of one contender in one of COLUMNS."""
+    tables = ({line[0]: line[column] for line in lines(contenders)} for contenders in found.values())
+    return [table.get(CONTENDERS[name].title, "missing") for table in tables]
 
 
 def _how_many(rows: Sequence[Row]) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scripts.agent_runs import write_ablations, write_agents
+from scripts.agent_runs import draw_beside, write_ablations, write_agents
 from scripts.confirmation import TASKS, write_confirmation
 from tests.report.training_runs import write_run
 
@@ -35,6 +35,15 @@ def test_a_variant_is_named_by_its_settings_and_the_default_is_read_as_far_as_it
     assert "| crffsac | plain | 0 | 9 | 9 | 6 | 6 | 4 |" in lines
     assert "| crffsac | batch_size=256 | 0, 1 | 4, 2 | 3 | 4, 2 | 3 | 2 |" in lines
     assert all((ablated / f"Hopper-v0-crffsac.{kind}").exists() for kind in ("png", "svg"))
+
+
+def test_runs_are_drawn_beside_others_of_the_same_length(tmp_path: Path) -> None:
+    run(tmp_path / "mine", "td7sac", 0, 0.0, 3.0)
+    run(tmp_path / "others", "sac", 0, 0.0, 4.0)
+    run(tmp_path / "others", "crffsac", 0, 0.0, 4.0, 5.0)
+    (figure,) = draw_beside(tmp_path / "mine", tmp_path / "others")
+    drawn = figure.with_suffix(".svg").read_text()
+    assert "<!-- td7sac -->" in drawn and "<!-- SAC -->" in drawn and "<!-- cRFFSAC -->" not in drawn
 
 
 def test_fresh_seeds_are_compared_in_pairs_by_the_mean_over_the_curve(tmp_path: Path) -> None:

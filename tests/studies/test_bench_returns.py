@@ -287,8 +287,10 @@ def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     elsewhere = [one | {"cell": f"Walker2d-v5 sac seed={number}"} for number, one in enumerate(ROWS)]
     assert "12 of 30 trainings are in" in returns_part([*ROWS, *elsewhere])
     assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
-    assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) |" in readme
-    assert "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds |" in readme
+    assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) | 20 / 20 | 300 / 300 |" in readme
+    assert (
+        "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds | steps per CPU-second | peak memory, MB |" in readme
+    )
     assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
 
 
