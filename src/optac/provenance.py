@@ -1,5 +1,6 @@
 """What a result depends on and was made by: the command, the versions, the machine, the source's commit."""
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -79,6 +80,14 @@ def source_commit(package: Path = Path(__file__).parent) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return f"{commit}-dirty" if changed else commit
+
+
+def source_hash(package: Path = Path(__file__).parent) -> str:
+    """A hash of the package's code, which a commit of other files leaves as it is."""
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        digest.update(f"{file.relative_to(package)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 def _git(folder: Path, *arguments: str) -> str:

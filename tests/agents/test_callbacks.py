@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 
 import optac
 from optac import numpy_policy
-from optac.cli import main
+from optac.cli import build_parser, main
 from optac.environments import environment_name, make
 from optac.errors import InvalidInput, RunFailed
+from optac.runs.command_lines import train_command
 from optac.runs.folder import RunFolder
 from optac.runs.training import evaluate, resume, train
 
@@ -81,6 +83,29 @@ def test_a_callback_is_told_of_everything_in_order_and_changes_nothing(tmp_path:
     later = Told()
     agent.learn(60, callback=[later, lambda row: None])
     assert later.calls == [("start", 120), ("row", 150), ("row", 180), ("evaluation", 180), ("end", 180)]
+
+
+def test_an_agent_that_a_callback_saves_learns_as_if_it_had_not(tmp_path: Path) -> None:
+    agent = optac.SAC(ENV, **TINY)
+    agent.learn(75, callback=lambda row: agent.save(tmp_path / str(row["time/total_timesteps"])))
+    without = optac.SAC(ENV, **TINY).learn(75)
+    assert agent._learner.exact and agent._learner.episodes == without._learner.episodes
+    assert agent.parameters_sha256 == without.parameters_sha256
+    again = optac.SAC.load(tmp_path / "30")
+    assert again.learn(45).parameters_sha256 == without.parameters_sha256 and again._learner.exact
+
+
+def test_the_command_of_a_run_stopped_below_zero_is_read_again() -> None:
+    config = {
+        "environment": ENV,
+        "agent": "sac",
+        "steps": 9,
+        "seed": 0,
+        "settings": {},
+        "stop_on_reward": -1e-05,
+    }
+    asked = build_parser().parse_args(shlex.split(train_command(config))[1:])
+    assert asked.stop_on_reward == -1e-05
 
 
 def test_stopping_at_a_reward_needs_evaluations() -> None:

@@ -190,13 +190,34 @@ def test_an_environment_that_no_evaluation_can_be_in_is_refused_at_once(tmp_path
         (gymnasium.wrappers.TimeLimit(env, 5), "eval_env= is the environment that is trained in"),
         ("Pendulum-v1", r"observations have shape \(3,\) in eval_env= and \(1,\) where training is"),
         ("Pendulm-v1", "Pendulm-v1"),
+        (
+            gymnasium.wrappers.RescaleAction(probe_environments.Drifting(), np.float32(-3), np.float32(3)),
+            r"actions have low=\[-3\.\] in eval_env= and low=\[-2\.\] where training is",
+        ),
     ]
     optac.SAC(env, **TINY).save(tmp_path / "a")
+    env.reset(seed=1)
+    left = env.count
     for given, said in refused:
         with pytest.raises(InvalidInput, match=said):
             optac.SAC(env, eval_env=given, **TINY)
         with pytest.raises(InvalidInput, match=said):
             optac.SAC.load(tmp_path / "a", env, eval_env=given)
+    assert env.count == left, "what is refused changes nothing"
+
+
+def test_a_wrapper_of_ones_own_is_copied_with_its_environment() -> None:
+    class Tenth(gymnasium.wrappers.TransformReward[Any, Any]):
+        """Gymnasium knows the words of the wrapper that it extends, and not these."""
+
+        def __init__(self, env: Any) -> None:
+            super().__init__(env, lambda reward: reward / 10)
+
+    settings = TINY | {"eval_every": 20, "eval_episodes": 1}
+    agent = optac.SAC(Tenth(gymnasium.make("Pendulum-v1")), **settings).learn(20)
+    whole = optac.SAC("Pendulum-v1", **settings).learn(20)
+    mine, theirs = (one.rows[-1]["eval/mean_reward"] for one in (agent, whole))
+    assert mine == pytest.approx(theirs / 10)
 
 
 def test_an_agent_is_loaded_into_other_wrappers(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from optac import registry
 from optac.agents import crffsac, sac
 from optac.agents.record import record_of
 from optac.errors import InvalidInput
+from optac.runs.training import resume, train
 
 OURS = list(registry.ours("agent"))
 TINY = {"width": 8, "batch_size": 8, "learning_starts": 20, "actor_every": 1, "eval_every": 0}
@@ -84,7 +85,9 @@ def test_a_setting_that_nothing_would_read_is_refused() -> None:
     for name, given in (
         ("crffsac", {"head": "fourier", "head_layers": 5}),
         ("crffsac", {"head": "fourier", "raw_input": False}),
+        ("crffsac", {"head": "fourier", "layer_norm": False}),
         ("td7sac", {"prioritised": False, "priority_power": 0.9}),
+        ("td7sac", {"huber_loss": False}),
     ):
         with pytest.raises(InvalidInput, match="would change nothing"):
             record_of(name).choose(given)
@@ -94,6 +97,21 @@ def test_a_setting_that_nothing_would_read_is_refused() -> None:
 def test_a_run_without_the_bonus_is_read_again_from_all_its_settings(preset: str) -> None:
     chosen = record_of("crffsac").choose({"preset": preset})
     assert record_of("crffsac").choose(dataclasses.asdict(chosen)) == chosen
+
+
+def test_what_another_version_saved_is_read_though_nothing_reads_a_setting_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That setting may have been its default: whoever saved it chose nothing."""
+    with monkeypatch.context() as before:
+        before.setattr(crffsac.Settings, "NEEDS", {})
+        told = TINY | {"bonus_every": 500}
+        optac.CRFFSAC("probe/Drifting-v0", **told).learn(40).save(tmp_path / "a")
+        train("probe/Drifting-v0", "crffsac", steps=40, settings=told, out=tmp_path / "run")
+    with pytest.raises(InvalidInput, match="bonus_every=500 would change nothing"):
+        record_of("crffsac").choose(told)
+    assert optac.load(tmp_path / "a").learn(10).steps == optac.load(tmp_path / "run").learn(10).steps == 50
+    assert resume(tmp_path / "run", steps=50).steps == 50
 
 
 def test_an_agent_of_ones_own_learns_is_saved_and_loaded_when_it_is_given_again(tmp_path: Path) -> None:

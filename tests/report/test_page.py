@@ -226,7 +226,7 @@ def test_a_run_that_was_stopped_at_its_reward_is_not_on_its_way_and_its_command_
     write_json(run.config_path, run.config | {"stop_on_reward": 150.0})
     group = group_runs(gather([tmp_path]).training)[0]
     assert result_cells(group)[4] == "stopped early"
-    assert "--steps 50000 --seed 0 --stop-on-reward 150.0" in group.runs[0].command
+    assert "--steps 50000 --seed 0 --stop-on-reward=150.0" in group.runs[0].command
 
 
 def test_the_command_writes_the_page_and_says_where(tmp_path: Path, capsys) -> None:

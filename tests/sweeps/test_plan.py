@@ -10,6 +10,7 @@ import pytest
 from optac import registry
 from optac.cli import main
 from optac.errors import InvalidInput
+from optac.runs.folder import RunFolder
 from optac.runs.solving import SolveConfig, prepared_solve
 from optac.runs.training_config import training_config, training_id
 from optac.sweeps.launcher import run_sweep
@@ -135,6 +136,24 @@ def test_dry_run_lists_the_runs_and_writes_nothing(tmp_path: Path, monkeypatch, 
     assert said["waiting"] == 8 and said["out"] == "runs/locks"
     assert [run["id"] for run in said["runs"]] == [run.id for run in sweep(LOCKS).runs]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["locks.toml"]
+
+
+@pytest.mark.parametrize("there", ["a file", "a run", "something else in a run's folder"])
+def test_dry_run_refuses_a_folder_as_the_sweep_would(tmp_path: Path, monkeypatch, capsys, there: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("locks.toml").write_text(LOCKS)
+    first = sweep(LOCKS).runs[0]
+    if there == "a file":
+        Path("out").write_text("")
+    elif there == "a run":
+        RunFolder.create(tmp_path / "out", first.config)
+    else:
+        (tmp_path / "out" / first.id).mkdir(parents=True)
+        (tmp_path / "out" / first.id / "notes.txt").write_text("")
+    asked = ["sweep", "locks.toml", "--out", str(tmp_path / "out"), "--jobs", "1", "--quiet"]
+    assert main([*asked, "--dry-run"]) == 2
+    said = capsys.readouterr().err
+    assert main(asked) == 2 and capsys.readouterr().err == said
 
 
 def test_parts_of_ones_own_come_from_the_folders_that_the_file_names(tmp_path: Path, monkeypatch) -> None:

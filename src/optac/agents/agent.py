@@ -21,7 +21,6 @@ from optac.agents.training.environment_calls import (
     Env,
     another,
     check_another,
-    check_instead,
     is_elsewhere,
     opened,
 )
@@ -65,10 +64,9 @@ class Agent:
         self.settings = record.choose(settings)
         self.rows: list[Row] = []
         self._given_env, self._eval_env = env, eval_env
-        self._learner = begin(compiled(record, self.settings), opened(env), seed)
+        self._learner = begin(compiled(record, self.settings), opened(env, eval_env), seed)
         self._generator = np.random.default_rng(self._learner.seed)
         self._left = standing(self._learner.env)
-        check_instead(eval_env, self._learner.env)
 
     @property
     def steps(self) -> int:
@@ -91,6 +89,7 @@ class Agent:
         callbacks = Callbacks.of(watched, several(callback))
         self._check_evaluations()
         self._notice_moves()
+        self._left = None  # until the end the environment is where the training moves it
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
@@ -234,10 +233,10 @@ class Agent:
         if chosen_env is None:
             raise InvalidInput(f"{found.path} is of an agent whose environment has no name; pass it as env=")
         with registry.named_by(found.path if env is None else None, trust=trust):
-            where = opened(chosen_env)
+            where = opened(chosen_env, eval_env)
         with checkpoint.read_as_ours(found):
             made = cls._class_of(record.name).__new__(cls._class_of(record.name))
-            made.settings = record.choose(found.meta["settings"])
+            made.settings = record.choose(found.meta["settings"], recorded=True)
             made.rows = kept.rows
             made._given_env, made._eval_env = chosen_env, eval_env
             made._generator = np.random.default_rng(int(found.meta["seed"]))
@@ -245,7 +244,6 @@ class Agent:
                 made._generator.bit_generator.state = kept.predictions
         made._learner = learner_of(found, compiled(record, made.settings), where)
         made._left = standing(where)
-        check_instead(eval_env, where)
         return made
 
     @classmethod

@@ -81,6 +81,7 @@ class Settings(AgentSettings):
         "fourier_": ("head", "fourier"),
         "head_layers": ("head", "mlp"),
         "raw_input": ("head", "mlp"),
+        "layer_norm": ("head", "mlp"),
     }
 
     bonus: bool = setting(False, "add the elliptical bonus to the reward in the critic's target")

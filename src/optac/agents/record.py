@@ -81,9 +81,9 @@ class AgentRecord:
                     f"the agent {self.name!r} has {part}={getattr(self, part)!r}; give a function or None"
                 )
 
-    def choose(self, given: Mapping[str, Any]) -> AgentSettings:
-        """The agent's full settings; what contradicts its name is refused."""
-        chosen = self.settings.choose({**self.fixed, **given})
+    def choose(self, given: Mapping[str, Any], *, recorded: bool = False) -> AgentSettings:
+        """The agent's full settings, as given or as `recorded` in a file; what contradicts its name is refused."""
+        chosen = self.settings.choose({**self.fixed, **given}, recorded=recorded)
         for name, value in self.fixed.items():
             if getattr(chosen, name) != value:
                 raise InvalidInput(

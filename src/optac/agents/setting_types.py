@@ -40,7 +40,7 @@ class AgentSettingTypes(TypedDict, total=False):
     value_scale: bool
     """let critics learn values in units of the returns' running deviation"""
     huber_loss: bool
-    """count a critic's errors beyond five times the batch's median linearly"""
+    """count a critic's errors beyond five times the batch's median linearly, but where the MDP ended"""
     return_bound: bool
     """bound what a next state is worth by the largest running return G ← γG + r seen"""
     initial_temperature: float

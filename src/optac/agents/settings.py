@@ -123,14 +123,19 @@ class AgentSettings:
         return self.delay_ends
 
     @classmethod
-    def choose(cls: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-        """A preset's settings with the given ones on top; unknown names and bad values are refused."""
+    def choose(cls: type[Chosen], given: Mapping[str, Any], *, recorded: bool = False) -> Chosen:
+        """A preset's settings with the given ones on top; unknown names and bad values are refused.
+
+        So are settings that nothing would read, unless a file has them `recorded`: one that nobody gave may be the
+        default of another version.
+        """
         read = read_fields(cls, given)
         preset = read.get("preset", "default")
         if preset not in cls.PRESETS:
             raise unknown_name("preset", preset, cls.PRESETS)
         chosen = cls(**{**cls.PRESETS[preset], **read})
-        chosen._require_readers(changed(read, asdict(cls(**cls.PRESETS[preset]))))
+        if not recorded:
+            chosen._require_readers(changed(read, asdict(cls(**cls.PRESETS[preset]))))
         return chosen
 
     def _require_readers(self, asked: Iterable[str]) -> None:

@@ -41,7 +41,7 @@ class Settings(AgentSettings):
     """The shared settings, three with another default, and those of embeddings and priorities."""
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"default": {}, "plain": PLAIN, "paper": PAPER}
-    NEEDS: ClassVar = {"priority_power": ("prioritised", True)}
+    NEEDS: ClassVar = {"priority_power": ("prioritised", True), "huber_loss": ("prioritised", False)}
 
     target_rate: float = setting(1.0, "how far a target moves towards its network", least=0.0, most=1.0)
     target_every: int = setting(250, "updates between two moves of the target networks", least=1)

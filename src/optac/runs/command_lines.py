@@ -17,7 +17,7 @@ def train_command(config: Mapping[str, Any]) -> str:
     words = ["optac", "train", config["environment"], "--agent", config["agent"]]
     words += ["--steps", config["steps"], "--seed", config["seed"]]
     if STOP in config:
-        words += ["--stop-on-reward", config[STOP]]
+        words += [f"--stop-on-reward={config[STOP]}"]  # one word: it may begin with a minus
     given = {name: value for name, value in config.get("changed", settings).items() if name != "preset"}
     return _line(words + _preset(settings, "default") + _assignments(given) + _paths(config))
 

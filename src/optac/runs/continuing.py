@@ -73,7 +73,7 @@ def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
         raise InvalidInput(
             f"--steps {steps}: {folder.path} was asked for {old} steps; give a number above that"
         )
-    settings = record_of(config["agent"]).choose(config["settings"])
+    settings = record_of(config["agent"]).choose(config["settings"], recorded=True)
     if not ends_like_a_longer_run(settings, old):
         checkpoints.put_away(checkpoints.checkpoint_path(folder.checkpoints, old))
     longer = {**config, "steps": steps, ASKED: [*config.get(ASKED, [old]), steps]}

@@ -61,10 +61,7 @@ class RunFolder:
             raise InvalidInput(
                 f"{folder.path} already holds a run; `optac resume` it or give another folder with --out"
             )
-        if folder.path.is_dir() and not all(_is_left_by_a_kill(path) for path in folder.path.iterdir()):
-            raise InvalidInput(
-                f"{folder.path} is not empty and holds no run; give a new or an empty folder with --out"
-            )
+        folder.refuse_what_is_no_run()
         try:
             folder.checkpoints.mkdir(parents=True, exist_ok=True)
             write_json(folder.config_path, {**config, "versions": all_versions()}, new=True)
@@ -75,6 +72,13 @@ class RunFolder:
         except OSError as error:
             raise cannot_write(folder.path, error) from error
         return folder
+
+    def refuse_what_is_no_run(self) -> None:
+        """Refuse a folder with anything else in it."""
+        if self.path.is_dir() and not all(_is_left_by_a_kill(path) for path in self.path.iterdir()):
+            raise InvalidInput(
+                f"{self.path} is not empty and holds no run; give a new or an empty folder with --out"
+            )
 
     @classmethod
     def open(cls, path: Path | str, claim: Claim | None = None) -> "RunFolder":

@@ -210,7 +210,7 @@ def _end_of(folder: RunFolder, config: Mapping[str, Any]) -> Any:
 
 def _chosen(config: Mapping[str, Any]) -> CompiledAgent:
     record = record_of(config["agent"])
-    return compiled(record, record.choose(config["settings"]))
+    return compiled(record, record.choose(config["settings"], recorded=True))
 
 
 @contextmanager

@@ -6,11 +6,13 @@ holds waited for. A run that fails or dies is started again at most `retries` ti
 """
 
 import contextlib
+import os
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from errno import EEXIST
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -66,11 +68,17 @@ def lay_out(sweep: Sweep, path: Path) -> None:
 
 
 def planned(sweep: Sweep, path: Path) -> SweepStanding:
-    """Where every run of a sweep stands, without running any; refused where `lay_out` would refuse a run."""
+    """Where every run of a sweep stands, without running any; refused where `lay_out` would refuse a folder."""
+    if is_there(path) and not path.is_dir():
+        raise cannot_write(path, FileExistsError(EEXIST, os.strerror(EEXIST)))
+    if path.is_dir():
+        _known_runs(path)
     for run in sweep.runs:
         with contextlib.suppress(RunFailed):
             if is_there(path / run.id / "config.json"):
                 RunFolder.open(path / run.id).refuse_another(run.config)
+            else:
+                RunFolder(path / run.id).refuse_what_is_no_run()
     return _standing(sweep, path)
 
 
@@ -78,13 +86,19 @@ def _standing(sweep: Sweep, path: Path) -> SweepStanding:
     return SweepStanding(path, tuple(run_standing(path / run.id, dict(run.config)) for run in sweep.runs))
 
 
-def _write_sweep_file(sweep: Sweep, path: Path) -> None:
+def _known_runs(path: Path) -> list[str]:
+    """The runs of the sweep there; refused where there is a run instead."""
     try:
         known = sweep_run_ids(path) if (path / SWEEP_FILE).exists() else []
     except RunFailed:  # damaged: the folders say what it said
         known = sorted(config.parent.name for config in path.glob("*/config.json"))
     if not known and (path / "config.json").exists():
         raise InvalidInput(f"{path} holds a run, not a sweep; give another folder with --out")
+    return known
+
+
+def _write_sweep_file(sweep: Sweep, path: Path) -> None:
+    known = _known_runs(path)
     wanted = [run.id for run in sweep.runs]
     runs = [*known, *(name for name in wanted if name not in known)]
     write_json(

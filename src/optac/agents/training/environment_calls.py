@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
@@ -98,9 +99,18 @@ def _described(outcome: Any) -> str:
     return f"a tuple of {len(outcome)}" if isinstance(outcome, tuple) else f"a {type(outcome).__name__}"
 
 
-def opened(env: Env | str) -> Env:
-    """An environment as it was given, or the one of this name."""
-    return make(env) if isinstance(env, str) else env
+def opened(env: Env | str, instead: Env | str | None = None) -> Env:
+    """An environment as it was given, or the one of this name; refused where `instead` can't stand for it."""
+    if not isinstance(env, str):
+        _check_instead(instead, env)
+        return env
+    fresh = make(env)
+    try:
+        _check_instead(instead, fresh)
+    except BaseException:
+        fresh.close()
+        raise
+    return fresh
 
 
 def another(env: Env | str, instead: Env | str | None = None) -> Env:
@@ -149,14 +159,15 @@ def check_another(env: Env, seed: int, timeout: float) -> None:
         )
 
 
-def check_instead(instead: Env | str | None, env: Env) -> None:
-    """Refuse an environment for evaluations that is the training's own, or whose spaces are others."""
+def _check_instead(instead: Env | str | None, env: Env) -> None:
+    """Refuse an environment for evaluations that is the training's own, or with other sizes or bounds of actions."""
     if instead is None:
         return
     if isinstance(instead, str):
         with made(instead) as fresh:
-            check_instead(fresh, env)
+            _check_instead(fresh, env)
         return
+    boxes = check_environment(env)
     if not isinstance(instead, gymnasium.Env):
         raise InvalidInput(f"eval_env={instead!r} is neither an environment nor the id of one")
     if instead.unwrapped is env.unwrapped:
@@ -164,11 +175,17 @@ def check_instead(instead: Env | str | None, env: Env) -> None:
             "eval_env= is the environment that is trained in, whose episodes evaluations would break off; pass another"
         )
     for name, ours, theirs in zip(
-        ("observations", "actions"), check_environment(env), check_environment(instead), strict=True
+        ("observations", "actions"), boxes, check_environment(instead), strict=True
     ):
         if ours.shape != theirs.shape:
             raise InvalidInput(
                 f"{name} have shape {theirs.shape} in eval_env= and {ours.shape} where training is; pass one like it"
+            )
+    for name, mine, other in (("low", boxes[1].low, theirs.low), ("high", boxes[1].high, theirs.high)):
+        if not np.array_equal(mine, other):
+            raise InvalidInput(
+                f"actions have {name}={other} in eval_env= and {name}={mine} where training is, so that the policy's "
+                "would mean something else there; pass one like it"
             )
 
 
@@ -192,11 +209,22 @@ def _made_anew(env: Env) -> Env | None:
         return None
     try:
         return gymnasium.make(spec)
-    except Exception as error:  # a copy might share what there can't be two of
-        raise InvalidInput(
+    except Exception as error:
+        if _is_made(env.unwrapped.spec):
+            return None  # a wrapper of one's own, made with other words than Gymnasium knows
+        raise InvalidInput(  # a copy might share what there can't be two of
             f"evaluations need a second environment, and {spec.id} can't be made again ({error}); "
             "pass another one as eval_env=, or set eval_every=0"
         ) from error
+
+
+def _is_made(spec: EnvSpec | None) -> bool:
+    """Whether Gymnasium can make this."""
+    try:
+        gymnasium.make(spec).close() if spec is not None else None
+    except Exception:
+        return False
+    return spec is not None
 
 
 @contextmanager

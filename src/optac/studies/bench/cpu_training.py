@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final
 
-from optac.provenance import source_commit
+from optac.provenance import source_hash
 from optac.sweeps.launcher_watch import end_with
 
 MOST_STEPS: Final = 10**9
@@ -135,7 +135,7 @@ def train(training: Training, watch: Watch) -> dict[str, Any]:
         "evaluation_cpu_seconds": watch.budget.evaluating,
         "peak_rss_bytes": peak_rss_bytes(),
         "packages": {name: version(name) for name in training.packages},
-        "commit": source_commit(),
+        "code": source_hash(),
     }
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from optac.errors import InvalidInput, RunFailed, installing, require_known
-from optac.provenance import all_versions, processor, source_commit
+from optac.provenance import all_versions, processor, source_hash
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.settings import read
@@ -106,7 +106,7 @@ def measure(
         raise InvalidInput(
             f"no contender of {', '.join(contenders)} is there: {installing('bench')} installs it"
         )
-    planned = cells(installed, tasks, seeds, **how)
+    planned = cells(installed, tasks, seeds, **how, code=source_hash())
     folder = (out or DEFAULT_OUT) / "returns"
     config = {"kind": "bench", "bench": "returns", "command": "optac bench returns", **how}
     with progress("trainings", len(planned), quiet=quiet) as advance:
@@ -133,8 +133,12 @@ def trained(
     evaluations: int,
     episodes: int,
     settings: Mapping[str, Any] | None = None,
+    code: str | None = None,
 ) -> Row:
-    """One training in a process of its own: its row; `settings` are beyond the defaults of an agent of ours."""
+    """One training in a process of its own: its row; refused where it ran other code than that of the hash `code`.
+
+    `settings` are beyond the defaults of an agent of ours.
+    """
     chosen, core = CONTENDERS[contender], _core()
     training = Training(
         contender,
@@ -149,7 +153,7 @@ def trained(
         parent=os.getpid(),
         core=core,
     )
-    load, commit = os.getloadavg()[0], source_commit()
+    load = os.getloadavg()[0]
     # A folder of its own: MuJoCo leaves its log in the working directory of a peer that loads HalfCheetah's file.
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         done = subprocess.run(
@@ -168,7 +172,7 @@ def trained(
                 f"{contender} on {task}, seed {seed}, ended with exit code {done.returncode}\n{errors.read()[-2000:]}"
             )
     made = json.loads(done.stdout)
-    if made.pop("commit") != commit:
+    if made.pop("code") != (code or source_hash()):
         raise RunFailed(
             f"the code changed while {contender} was trained on {task}, seed {seed}: measure from a clone that stays"
         )

@@ -97,12 +97,12 @@ def verdicts(found: Mapping[str, Mapping[str, Mapping[str, Sequence[Number]]]]) 
             said.append(f"On {task} cRFFSAC's median return was reached by {_listed(ahead)}.")
             own = contenders["crffsac"]["return"]
             near = [CONTENDERS[name].title for name in others if _overlap(own, contenders[name]["return"])]
-            said[-1] += f" Its seeds' range overlaps with that of {_listed(near)}."
+            said[-1] += f" Its seeds' range overlaps with {_listed(near)}'s."
     return said
 
 
 def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names) if names else "none of the others"
+    return " and ".join(names) if names else "nobody else"
 
 
 def _overlap(some: Sequence[Number], others: Sequence[Number]) -> bool:
