@@ -1,7 +1,6 @@
 """The agents as a user meets them: made for an environment, they learn, act, save and load."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar, Unpack
 
@@ -13,6 +12,7 @@ from optac.agents import crffsac, sac
 from optac.agents.record import AgentRecord, Given, record_of
 from optac.agents.setting_types import AgentSettingTypes, FeatureSettingTypes
 from optac.agents.settings import AgentSettings, show_settings
+from optac.agents.shown import learning_curve, shown
 from optac.agents.training import checkpoint, snapshot
 from optac.agents.training.callbacks import Callbacks, Training, several
 from optac.agents.training.callbacks import Given as Watching
@@ -32,8 +32,7 @@ from optac.agents.training.saved import Saved, saved
 from optac.agents.training.store import learner_of
 from optac.environments import standing
 from optac.errors import InvalidInput
-from optac.notebook import card
-from optac.settings import changed, read, whole
+from optac.settings import read, whole
 from optac.threads import limit_threads
 
 if TYPE_CHECKING:
@@ -161,17 +160,7 @@ class Agent:
 
     def plot(self) -> "Picture":
         """The mean return of every evaluation against the steps taken, as a matplotlib figure."""
-        from optac.figures import COLOURS, picture
-
-        rows = [row for row in self.rows if "eval/mean_reward" in row]
-        if not rows:
-            raise InvalidInput(f"{self!r} has not been evaluated yet; learn for eval_every steps first")
-        steps = [row["time/total_timesteps"] for row in rows]
-        with picture(size=(6, 3.4), title=repr(self)[1:-1]) as (drawn, axis):
-            marker = "o" if len(rows) < 8 else None
-            axis.plot(steps, [row["eval/mean_reward"] for row in rows], color=COLOURS[0], marker=marker)
-            axis.set(xlabel="steps", ylabel="mean return of an evaluation")
-        return drawn
+        return learning_curve(repr(self)[1:-1], self.rows)
 
     def __repr__(self) -> str:
         env = self._given_env
@@ -179,15 +168,7 @@ class Agent:
         return f"<{self._learner.chosen.record.name} on {name}: {self.steps:,} steps>"
 
     def _repr_html_(self) -> str:
-        scores = [row["eval/mean_reward"] for row in self.rows if "eval/mean_reward" in row]
-        usual = type(self.settings).choose({"preset": self.settings.preset})
-        own = changed(asdict(self.settings), asdict(usual))
-        facts = {
-            "preset": self.settings.preset,
-            "other settings": ", ".join(f"{name}={value}" for name, value in own.items()) or "none",
-            "last evaluation": f"{scores[-1]:.4g}" if scores else "none yet",
-        }
-        return card(repr(self)[1:-1], facts, self.plot() if scores else None)
+        return shown(repr(self)[1:-1], self.settings, self.rows)
 
     def save(self, path: Path | str, *, replay: bool = True) -> None:
         """Write the agent to the folder `path`; loaded again, it goes on as if it had not been.

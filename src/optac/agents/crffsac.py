@@ -22,6 +22,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from optac.agents.parts import soft_actor_critic as soft
 from optac.agents.parts.bonus import elliptical_bonus, inverse_root
 from optac.agents.parts.features import (
     FourierLayer,
@@ -36,16 +37,6 @@ from optac.agents.parts.features import (
 )
 from optac.agents.parts.networks import MLP, adam_step, ensemble, mlp, several, towards
 from optac.agents.parts.programs import program
-from optac.agents.parts.soft_actor_critic import (
-    Batch,
-    Inputs,
-    SoftState,
-    Views,
-    soft_parts,
-    soft_state,
-    soft_update,
-    values_of,
-)
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions, as_seen
 from optac.agents.record import AgentRecord, Block
@@ -114,7 +105,7 @@ class Settings(AgentSettings):
     bonus_samples: int = setting(10_000, "transitions Λ is rebuilt from, scaled to all", least=1, most=10**7)
 
 
-class State(SoftState):
+class State(soft.SoftState):
     """All that the next update needs: soft actor-critic's, and φ's."""
 
     model: TransitionModel
@@ -153,7 +144,7 @@ def init(settings: Settings, obs: int, act: int, *, key: PRNGKeyArray) -> State:
     fresh = partial(transition_model, obs, act, min(w, 2 * d), d, normalised=settings.feature_norm)
     model = (several(models, fresh) if settings.own_features else fresh)(key=key_model)
     return State(
-        **vars(soft_state(settings, actor, critic, key=key)),
+        **vars(soft.soft_state(settings, actor, critic, key=key)),
         model=model,
         slow_phi=model.phi,
         fourier=fourier_layer(d, w, settings.fourier_bandwidth, key=key_fourier) if literal else None,
@@ -179,7 +170,7 @@ def update(
     bonus = _bonus(settings, state, batch, slow_phi)
     unit = 1.0 if settings.bonus_unit == "one" else statistics.reward_std
     largest = jnp.asarray(settings.bonus_scale * unit if settings.bonus else 0.0)
-    state, info = soft_update(
+    state, info = soft.soft_update(
         settings,
         state,
         batch,
@@ -193,22 +184,22 @@ def update(
     return state, Info(feature_loss, *info, bonus_mean=jnp.mean(bonus))
 
 
-def views(settings: Settings, state: State, phi: MLP) -> Views:
+def views(settings: Settings, state: State, phi: MLP) -> soft.Views:
     """The critics see φ(s, a), or (s, a) beside it too."""
 
-    def seen(obs: Batch, action: Batch) -> Inputs:
+    def seen(obs: soft.Batch, action: soft.Batch) -> soft.Inputs:
         seen = features(phi, obs, action)
         return beside(seen, obs, action) if settings.raw_input and settings.head == "mlp" else seen
 
-    return Views(seen, partial(q_values, fourier=state.fourier))
+    return soft.Views(seen, partial(q_values, fourier=state.fourier))
 
 
-def examine(settings: Settings, state: State, obs: Batch, action: Batch) -> dict[str, Array]:
+def examine(settings: Settings, state: State, obs: soft.Batch, action: soft.Batch) -> dict[str, Array]:
     """Each row's features and the least of the critics' values, but for values with a bonus in them, for metrics."""
     found = {"features": features_of(settings, state.slow_phi, obs, action)}
     if not settings.bonus:
         see = views(settings, state, state.slow_phi)
-        found["value"] = jnp.min(values_of(state, see, state.critic, see.critic(obs, action)), axis=0)
+        found["value"] = jnp.min(soft.values_of(state, see, state.critic, see.critic(obs, action)), axis=0)
     return found
 
 
@@ -262,7 +253,7 @@ def rebuild_covariance(
     return dataclasses.replace(state, inverse_root=jnp.asarray(root), bonus_phi=copy)
 
 
-def features_of(settings: Settings, phi: MLP, obs: Batch, action: Batch) -> Array:
+def features_of(settings: Settings, phi: MLP, obs: soft.Batch, action: soft.Batch) -> Array:
     """Every critic's φ(s, a), one beside the other."""
     return side_by_side(features(phi, obs, action))
 
@@ -296,7 +287,7 @@ AGENT = AgentRecord(
     between_blocks=before_updates,
     examine=examine,
     batches=lambda settings: settings.feature_steps,
-    trained=lambda state: {"φ": (state.model, state.model_optimiser), **soft_parts(state)},
+    trained=lambda state: {"φ": (state.model, state.model_optimiser), **soft.soft_parts(state)},
 )
 WITH_BONUS = dataclasses.replace(
     AGENT,

@@ -71,8 +71,7 @@ def planned(sweep: Sweep, path: Path) -> SweepStanding:
     """Where every run of a sweep stands, without running any; refused where `lay_out` would refuse a folder."""
     if is_there(path) and not path.is_dir():
         raise cannot_write(path, FileExistsError(EEXIST, os.strerror(EEXIST)))
-    if path.is_dir():
-        _known_runs(path)
+    _known_runs(path)
     for run in sweep.runs:
         with contextlib.suppress(RunFailed):
             if is_there(path / run.id / "config.json"):
