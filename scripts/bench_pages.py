@@ -12,13 +12,13 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
 from optac.studies.bench import spread
 from optac.studies.bench.agents import AIMS, NAMES, TWO_CORES, rate, ratios
-from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS, cells
-from optac.studies.bench.returns_report import COLUMNS, draw, lines, summary, verdicts
+from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS, on_one_processor
+from optac.studies.bench.returns_report import COLUMNS, comparable, draw, lines, summary, verdicts
 
 FIGURE = "results/bench/returns/returns.png"
 COMMAND = "optac bench returns --out results/bench"
-CELLS = {cell.id for cell in cells(tuple(CONTENDERS), TASKS, SEEDS)}
-PLANNED = len(CELLS)
+_SHOWN = [COLUMNS.index(name) for name in ("return", "steps per CPU-second", "peak memory, MB")]
+PLANNED = len(CONTENDERS) * len(TASKS) * SEEDS
 
 
 def bench_pages(results: Path) -> dict[str, dict[str, str]]:
@@ -38,7 +38,7 @@ def returns_rows(results: Path) -> list[Row]:
     made = RunFolder.open(folder)
     if made.config["minutes"] != MINUTES:
         raise InvalidInput(f"{folder} has trainings of {made.config['minutes']:g} minutes, not of {MINUTES}")
-    return [row for row in made.rows() if row["cell"] in CELLS]
+    return [row for row in comparable(made.rows()) if row["task"] in TASKS and row["seed"] < SEEDS]
 
 
 def speeds(measured: dict[str, Any]) -> str:
@@ -109,13 +109,19 @@ def readme_returns(rows: Sequence[Row]) -> str:
     if not rows:
         return _nothing_yet()
     found = summary(rows)
+    tables = [{line[0]: line for line in lines(contenders)} for contenders in found.values()]
     told = {
-        name: [*_told(found, name, 2), *(" / ".join(_told(found, name, column)) for column in (4, 5))]
-        for name in CONTENDERS
-        if any(name in contenders for contenders in found.values())
+        one.title: [
+            [table.get(one.title, ["missing"] * len(COLUMNS))[at] for table in tables] for at in _SHOWN
+        ]
+        for one in CONTENDERS.values()
+        if any(one.title in table for table in tables)
     }
-    head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items()), *COLUMNS[4:]]
-    table = markdown_table(head, [[CONTENDERS[name].title, *line] for name, line in told.items()])
+    short = " / ".join(task.partition("-")[0] for task in found)
+    head = ["", *(f"{task}, {_seeds(contenders)}" for task, contenders in found.items())]
+    head += [f"{COLUMNS[at]}, {short}" for at in _SHOWN[1:]]
+    body = [[title, *returns, *map(" / ".join, costs)] for title, (returns, *costs) in told.items()]
+    table = markdown_table(head, body)
     return "\n".join([_how_many(rows), table, *(f"{said}\n" for said in verdicts(found)), _figure("")])
 
 
@@ -123,26 +129,24 @@ def _seeds(contenders: dict[str, Any]) -> str:
     return seeds(min(len(one["return"]) for one in contenders.values()))
 
 
-def _told(found: dict[str, Any], name: str, column: int) -> list[str]:
-    """What the tables of the tasks say of one contender in one of COLUMNS."""
-    tables = ({line[0]: line[column] for line in lines(contenders)} for contenders in found.values())
-    return [table.get(CONTENDERS[name].title, "missing") for table in tables]
-
-
 def _how_many(rows: Sequence[Row]) -> str:
     commits = ", ".join(sorted({str(row["commit"])[:7] for row in rows}))
-    there = len({row["cell"] for row in rows})
+    there = len(rows)
     rest = "" if there == PLANNED else f" `{COMMAND}` makes the rest."
     loads = [load for row in rows for load in row["load_average"]]
     machines = " and ".join(
-        f"{name} ({seeds(len({row['seed'] for row in made}))})"
-        for name, made in grouped(rows, "processor").items()
+        f"{name} ({', '.join(_whose(made))})" for name, made in grouped(rows, "processor").items()
     )
     return (
         f"Return after {MINUTES} CPU-minutes on one core, median (least–most) of seeds: "
         f"{there} of {PLANNED} trainings are in, at commit {commits}, on {machines}.{rest} "
         f"The machine's load average at their starts and ends was {min(loads):.1f} to {max(loads):.1f}.\n"
     )
+
+
+def _whose(rows: Sequence[Row]) -> list[str]:
+    """`seed 0 of Hopper-v5` of each group of trainings there."""
+    return [f"seed {seed} of {task}" for task, seed in on_one_processor(rows)]
 
 
 def _nothing_yet() -> str:

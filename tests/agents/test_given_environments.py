@@ -218,6 +218,25 @@ def test_a_wrapper_of_ones_own_is_copied_with_its_environment() -> None:
     whole = optac.SAC("Pendulum-v1", **settings).learn(20)
     mine, theirs = (one.rows[-1]["eval/mean_reward"] for one in (agent, whole))
     assert mine == pytest.approx(theirs / 10)
+    trained_in = agent._learner.env.unwrapped
+    assert agent._another().unwrapped is not trained_in and agent.evaluate(1).mean < 0
+
+
+class Raising(optac.Callback):
+    """Goes wrong before the first step."""
+
+    def on_start(self, training: Any) -> None:
+        raise ValueError("no disk")
+
+
+def test_a_callback_that_fails_at_the_start_hides_no_move_of_the_environment() -> None:
+    env = probe_environments.Drifting()
+    agent = optac.SAC(env, **TINY).learn(30)
+    with pytest.raises(RunFailed, match="no disk"):
+        agent.learn(10, callback=Raising())
+    env.step(np.zeros(1, np.float32))
+    with pytest.warns(OptacWarning, match="not as it was left"):
+        agent.learn(10)
 
 
 def test_an_agent_is_loaded_into_other_wrappers(tmp_path: Path) -> None:

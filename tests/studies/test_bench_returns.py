@@ -179,7 +179,9 @@ def made(monkeypatch) -> list[str]:
 
     def instead(contender, task, seed, **how):
         done.append(f"{task} {contender} {seed}")
-        return row(contender, seed, [1.0, float(len(done))], task=task)
+        made = row(contender, seed, [1.0, float(len(done))], task=task, processor=returns.processor())
+        del made["cell"]  # which whoever asks for it adds
+        return made
 
     instead.__module__, instead.__name__ = returns.__name__, "trained"
     monkeypatch.setattr(returns, "trained", instead)
@@ -285,17 +287,42 @@ def test_a_curve_has_the_evaluations_that_every_seed_has(tmp_path: Path) -> None
     assert (tmp_path / "returns.png").stat().st_size > 10_000 and "CPU-minutes" in drawn
 
 
+def test_a_seed_counts_where_one_processor_made_all_its_trainings() -> None:
+    slow = row("crffsac", 0, [1, 1], processor="P 2"), row("sbx-sac", 0, [1, 1], processor="P 2")
+    assert summary([*ROWS, *slow]) == summary([slow[0], *ROWS]) == summary(ROWS)
+    mixed = [
+        one for one in ROWS if (one["task"], one["contender"], one["seed"]) != ("Hopper-v5", "sbx-sac", 0)
+    ]
+    assert [len(one["return"]) for one in summary([*mixed, slow[1]])["Hopper-v5"].values()] == [2, 2]
+
+
+def test_what_another_processor_began_is_begun_anew_and_what_it_finished_is_not(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = OURS | {"tasks": ["Hopper-v5"]}
+    monkeypatch.setattr(returns, "processor", lambda: "P 1")
+    measure(out=tmp_path, seeds=1, **asked)
+    measure(out=tmp_path, seeds=2, **asked | {"contenders": ["sac"]})
+    monkeypatch.setattr(returns, "processor", lambda: "P 2")
+    measure(out=tmp_path, seeds=2, **asked)
+    assert [name[-1] for name in made] == list("00111") and len(
+        RunFolder.open(tmp_path / "returns").rows()
+    ) == 5
+    measure(out=tmp_path, seeds=2, **asked)
+    assert len(made) == 5
+
+
 def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     page, readme = returns_part(ROWS), readme_returns(ROWS)
-    assert "12 of 30 trainings are in, at commit 0123abc, on P 1 (3 seeds). `optac bench" in page
-    moved = [one | {"processor": "P 2"} if one["seed"] == 2 else one for one in ROWS]
-    assert "on P 1 (2 seeds) and P 2 (1 seed)." in returns_part(moved)
+    assert "12 of 30 trainings are in, at commit 0123abc, on P 1 (seed 0 of Hopper-v5, seed 1 of" in page
+    moved = [
+        one | {"processor": "P 2"} if (one["task"], one["seed"]) == ("Hopper-v5", 2) else one for one in ROWS
+    ]
+    assert "and P 2 (seed 2 of Hopper-v5). `optac bench returns" in returns_part(moved)
     assert "The machine's load average at their starts and ends was 0.5 to 2.0." in page
     assert "| optac cRFFSAC | 3 | 50 (40–60) | 1,000 | 20 | 300 |" in page
     assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) | 20 / 20 | 300 / 300 |" in readme
-    assert (
-        "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds | steps per CPU-second | peak memory, MB |" in readme
-    )
+    assert "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds | steps per CPU-second, Hopper / HalfC" in readme
     assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
 
 

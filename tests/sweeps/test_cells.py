@@ -14,11 +14,11 @@ import os, time
 from pathlib import Path
 
 def long(folder):
-    Path(folder, "pid").write_text(str(os.getpid()))
+    Path(folder, f"pid-{os.getpid()}").touch()
     time.sleep(600)
 
 def failing(folder):
-    while not Path(folder, "pid").exists() or not Path(folder, "pid").read_text():
+    while not list(Path(folder).glob("pid-*")):
         time.sleep(0.05)
     raise ValueError("no row")
 """
@@ -26,12 +26,14 @@ STUDY = """
 import sys
 from pathlib import Path
 from optac.registry import add_paths
+from optac.signals import listen
 from optac.sweeps.cells import Cell, run_study
 
 if __name__ == "__main__":
+    listen()
     folder, names = sys.argv[1], sys.argv[2:]
     add_paths([folder])
-    cells = [Cell(name, f"cells_of_a_test:{name}", {"folder": folder}) for name in names]
+    cells = [Cell(f"{i}", f"cells_of_a_test:{name}", {"folder": folder}) for i, name in enumerate(names)]
     run_study(Path(folder, "out"), {"kind": "study"}, cells, jobs=2)
 """
 
@@ -42,11 +44,10 @@ def test_workers_end_at_once_with_a_study_that_is_stopped_or_fails(tmp_path: Pat
     (tmp_path / "study.py").write_text(STUDY)
     command = [sys.executable, str(tmp_path / "study.py"), str(tmp_path), "long"]
     command += ["long"] if stopped else ["failing"]
-    written = tmp_path / "pid"
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as launcher:
         try:
-            while not (written.exists() and written.read_text()):
-                assert launcher.poll() is None
+            while len(workers := list(tmp_path.glob("pid-*"))) < command.count("long"):
+                assert launcher.poll() is None or not stopped
                 time.sleep(0.05)
             if stopped:
                 launcher.send_signal(signal.SIGINT)
@@ -54,5 +55,6 @@ def test_workers_end_at_once_with_a_study_that_is_stopped_or_fails(tmp_path: Pat
         finally:
             launcher.kill()
     assert launcher.returncode != 0 and ("KeyboardInterrupt" if stopped else "no row") in said
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(written.read_text()), 0)
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(worker.name.partition("-")[2]), 0)

@@ -88,13 +88,13 @@ class Agent:
         callbacks = Callbacks.of(watched, several(callback))
         self._check_evaluations()
         self._notice_moves()
-        self._left = None  # until the end the environment is where the training moves it
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
             progress.row(row)
 
         callbacks.start()
+        self._left = None  # until the end the environment is where the training moves it
         try:
             with training_progress(self.steps, watched.total) as progress:
                 train(

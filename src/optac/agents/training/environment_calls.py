@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.registration import EnvSpec
 from jaxtyping import Float
 
 from optac.agents.training.deadline import deadline
@@ -182,10 +181,10 @@ def _check_instead(instead: Env | str | None, env: Env) -> None:
                 f"{name} have shape {theirs.shape} in eval_env= and {ours.shape} where training is; pass one like it"
             )
     for name, mine, other in (("low", boxes[1].low, theirs.low), ("high", boxes[1].high, theirs.high)):
-        if not np.array_equal(mine, other):
+        if not np.array_equal(np.float32(mine), np.float32(other)):
             raise InvalidInput(
-                f"actions have {name}={other} in eval_env= and {name}={mine} where training is, so that the policy's "
-                "would mean something else there; pass one like it"
+                f"actions have {name}={other} in eval_env= and {name}={mine} where training is, so that an action "
+                "would mean another one there; pass one like it"
             )
 
 
@@ -210,21 +209,15 @@ def _made_anew(env: Env) -> Env | None:
     try:
         return gymnasium.make(spec)
     except Exception as error:
-        if _is_made(env.unwrapped.spec):
-            return None  # a wrapper of one's own, made with other words than Gymnasium knows
-        raise InvalidInput(  # a copy might share what there can't be two of
-            f"evaluations need a second environment, and {spec.id} can't be made again ({error}); "
-            "pass another one as eval_env=, or set eval_every=0"
-        ) from error
-
-
-def _is_made(spec: EnvSpec | None) -> bool:
-    """Whether Gymnasium can make this."""
-    try:
-        gymnasium.make(spec).close() if spec is not None else None
-    except Exception:
-        return False
-    return spec is not None
+        try:  # a wrapper of one's own, made with other words than Gymnasium knows, is copied around a new one
+            assert env.unwrapped.spec is not None
+            inmost = gymnasium.make(env.unwrapped.spec).unwrapped
+            return copy.deepcopy(env, {id(env.unwrapped): inmost})
+        except Exception:
+            raise InvalidInput(  # a copy might share what there can't be two of
+                f"evaluations need a second environment, and {spec.id} can't be made again ({error}); "
+                "pass another one as eval_env=, or set eval_every=0"
+            ) from error
 
 
 @contextmanager

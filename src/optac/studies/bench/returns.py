@@ -2,8 +2,9 @@
 
 Every training is a process of its own, pinned to one core with one thread, that ends when its CPU time is used up
 (cpu_training.py says what counts). Nothing compiled before is at hand for any of them. One row a training, written
-when it is finished: what is stopped goes on with the trainings that have no row, on another machine too: each row
-names its processor. Seed by seed, so that the comparison is balanced wherever it stops.
+when it is finished: what is stopped goes on with the trainings that have no row. Seed by seed, so that the comparison
+is balanced wherever it stops. CPU time of two processors can't be compared, so a seed's trainings on one task count
+where one processor made them all: on another one, what others have begun is begun anew.
 """
 
 import json
@@ -61,14 +62,42 @@ CONTENDERS: Final = {
 }
 
 
-def cells(contenders: Sequence[str], tasks: Sequence[str], seeds: int, **how: Any) -> list[Cell]:
-    """Every contender on every task once, seed by seed."""
+def cells(
+    contenders: Sequence[str],
+    tasks: Sequence[str],
+    seeds: int,
+    rows: Sequence[Mapping[str, Any]] = (),
+    **how: Any,
+) -> list[Cell]:
+    """Every contender on every task once, seed by seed; but for what `rows` have, where one processor made it all."""
+    names = dict.fromkeys(contenders)
+    whole = {
+        where
+        for where, made in on_one_processor(rows).items()
+        if {row["contender"] for row in made} >= set(names)
+    }
     return [
-        cell(trained, f"{task} {name} seed={seed}", contender=name, task=task, seed=seed, **how)
+        cell(
+            trained,
+            f"{task} {name} seed={seed} on {processor()}",
+            contender=name,
+            task=task,
+            seed=seed,
+            **how,
+        )
         for seed in range(seeds)
         for task in dict.fromkeys(tasks)
-        for name in dict.fromkeys(contenders)
+        if (task, seed) not in whole
+        for name in names
     ]
+
+
+def on_one_processor(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+    """Of each task and seed the rows of the processor that made most of them."""
+    found: dict[tuple[str, int], dict[str, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        found.setdefault((row["task"], row["seed"]), {}).setdefault(row["processor"], []).append(row)
+    return {where: max(made.values(), key=len) for where, made in found.items()}
 
 
 def measure(
@@ -106,8 +135,9 @@ def measure(
         raise InvalidInput(
             f"no contender of {', '.join(contenders)} is there: {installing('bench')} installs it"
         )
-    planned = cells(installed, tasks, seeds, **how, code=source_hash())
     folder = (out or DEFAULT_OUT) / "returns"
+    made = RunFolder.open(folder).rows() if (folder / "config.json").exists() else []
+    planned = cells(installed, tasks, seeds, made, **how, code=source_hash())
     config = {"kind": "bench", "bench": "returns", "command": "optac bench returns", **how}
     with progress("trainings", len(planned), quiet=quiet) as advance:
         run_study(

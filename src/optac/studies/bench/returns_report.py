@@ -8,7 +8,7 @@ from typing import Any, Final
 from optac.figures import COLOURS, figure
 from optac.report.statistics import SEEDS_NEEDED
 from optac.report.tables import Number, Row, grouped
-from optac.studies.bench.returns import CONTENDERS
+from optac.studies.bench.returns import CONTENDERS, on_one_processor
 
 COLUMNS: Final = ("", "seeds", "return", "steps", "steps per CPU-second", "peak memory, MB")
 _COLOURS: Final = dict(zip(CONTENDERS, COLOURS, strict=False))
@@ -16,8 +16,13 @@ _COLOURS: Final = dict(zip(CONTENDERS, COLOURS, strict=False))
 
 def summary(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, list[Number]]]]:
     """Of each task and each contender there, in the order of CONTENDERS: what its seeds came to at the end."""
-    tasks = grouped(sorted(rows, key=lambda row: int(row["seed"])), "task")
+    tasks = grouped(sorted(comparable(rows), key=lambda row: int(row["seed"])), "task")
     return {task: _of_contenders(of_common_seeds(found)) for task, found in tasks.items()}
+
+
+def comparable(rows: Sequence[Row]) -> list[Row]:
+    """The rows that one processor made of each task and seed."""
+    return [row for made in on_one_processor(rows).values() for row in made]
 
 
 def of_common_seeds(rows: Sequence[Row]) -> list[Row]:
@@ -66,7 +71,7 @@ def curves(rows: Sequence[Row]) -> dict[Number, list[Number]]:
 
 def draw(rows: Sequence[Row], file: Path) -> None:
     """A panel for each task: the median of seeds as a line, their range as a band."""
-    tasks = grouped(rows, "task")
+    tasks = grouped(comparable(rows), "task")
     with figure(file, 1, len(tasks), size=(5 * len(tasks), 3.6), squeeze=False) as axes:
         for axis, (task, found) in zip(axes[0], tasks.items(), strict=True):
             contenders = grouped(of_common_seeds(found), "contender")
