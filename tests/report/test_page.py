@@ -229,6 +229,14 @@ def test_a_run_that_was_stopped_at_its_reward_is_not_on_its_way_and_its_command_
     assert "--steps 50000 --seed 0 --stop-on-reward=150.0" in group.runs[0].command
 
 
+def test_a_finished_run_that_was_asked_for_no_evaluation_is_not_on_its_way(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", returns=(), steps=10_000, eval_every=0)
+    run.append({"time/total_timesteps": 10_000, "time/fps": 90.0})
+    assert result_cells(group_runs(gather([tmp_path]).training)[0])[4] == "on its way"
+    run.set_status("finished")
+    assert result_cells(group_runs(gather([tmp_path]).training)[0])[4] == "never evaluated"
+
+
 def test_the_command_writes_the_page_and_says_where(tmp_path: Path, capsys) -> None:
     run = write_run(tmp_path / "runs" / "a")
     with open(run.metrics_path, "ab") as file:

@@ -35,6 +35,11 @@ class Group:
         """Whether every run of it was finished before its last step."""
         return all(run.was_stopped for run in self.runs)
 
+    @property
+    def was_never_evaluated(self) -> bool:
+        """Whether every run of it was finished without an evaluation, as `eval_every=0` asks."""
+        return all(run.state.startswith("finished") and not run.curve for run in self.runs)
+
     @cached_property
     def scores(self) -> dict[int, float]:
         """Seed → last evaluation."""

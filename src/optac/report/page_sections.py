@@ -58,10 +58,17 @@ def result_cells(group: Group) -> list[str]:
         group.label,
         f"{group.steps:,}",
         str(len(group.complete)),
-        mean_std(found) if found else "stopped early" if group.was_stopped else "on its way",
+        mean_std(found) if found else _without_score(group),
         mean_std(group.recent) if group.recent else "—",
         "—" if found is None else interval(iqm) if iqm else TOO_FEW,
     ]
+
+
+def _without_score(group: Group) -> str:
+    """Why no run of a group has a last evaluation."""
+    if group.was_stopped:
+        return "stopped early"
+    return "never evaluated" if group.was_never_evaluated else "on its way"
 
 
 def agents_section(groups: Sequence[Group]) -> Markup:
