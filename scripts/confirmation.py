@@ -2,7 +2,8 @@
 
     python -m scripts.confirmation results/recipe-confirmation README.md
 
-`make agent-runs` does it too. Both agents are compared seed by seed, by the mean over all evaluations of a run.
+`make agent-runs` does it too. Both agents are compared by the mean over all evaluations of a run: seed by seed, and by
+Welch's interval of the difference.
 """
 
 import sys
@@ -14,8 +15,10 @@ from statistics import mean
 from optac.report.evidence import gather
 from optac.report.files import panel_figure
 from optac.report.groups import group_runs, short_name
+from optac.report.numbers import interval
 from optac.report.panels import curve_panels
 from optac.report.recorded_runs import TrainingRun
+from optac.report.statistics import difference, summary
 from optac.report.tables import markdown_table
 from optac.studies.table2.report import REFERENCE
 from optac.studies.table2.stability import Stability, stability
@@ -41,21 +44,20 @@ def write_confirmation(folder: Path, readme: Path) -> list[Path]:
                 ]
             )
         ahead = sum(ours.over_curve > theirs.over_curve for ours, theirs in pairs)
-        line = [short_name(task)]
-        for one in zip(*pairs, strict=True):
+        line, agents = [short_name(task)], list(zip(*pairs, strict=True))
+        for one in agents:
             over, recent = mean(run.over_curve for run in one), mean(run.recent for run in one)
             line += [f"{over:,.{digits}f} ({recent:,.{digits}f})"]
-        falls = [
-            sum((stability(task, run.curve) for run in one), Stability()) for one in zip(*pairs, strict=True)
-        ]
-        whole.append(
-            [*line, f"{ahead} of {len(pairs)}", *(f"{one.falls} of {one.evaluations}" for one in falls)]
-        )
+        gap = difference(*(summary([run.over_curve for run in one]) for one in agents)).interval
+        line += [interval(gap) if gap else "—", f"{ahead} of {len(pairs)}"]
+        falls = [sum((stability(task, run.curve) for run in one), Stability()) for one in agents]
+        whole.append([*line, *(f"{one.falls} of {one.evaluations}" for one in falls)])
         groups = group_runs([run for pair in pairs for run in pair], REFERENCE)
         (panel,) = curve_panels(groups)
         path = folder / f"{task.rpartition('/')[2]}.png"
         figures.append(panel_figure(replace(panel, title=f"{task}, seeds that nothing was chosen on"), path))
-    table = markdown_table(["task", "cRFFSAC", "SAC", "seeds ahead", "cRFFSAC falls", "SAC falls"], whole)
+    head = ["task", "cRFFSAC", "SAC", "difference", "seeds ahead", "cRFFSAC falls", "SAC falls"]
+    table = markdown_table(head, whole)
     pictures = "\n\n".join(f"![return against steps]({figure.name})" for figure in figures)
     seeds = markdown_table(["task", "seed", "cRFFSAC", "SAC"], each, left=2)
     table, seeds = (text.replace("-", "−").replace("−−−", "---") for text in (table, seeds))

@@ -48,12 +48,14 @@ def test_runs_are_drawn_beside_others_of_the_same_length(tmp_path: Path) -> None
 
 def test_fresh_seeds_are_compared_in_pairs_by_the_mean_over_the_curve(tmp_path: Path) -> None:
     runs = tmp_path / "fourth-candidate"
-    returns = {  # the second seed is ahead by its mean and behind at its end; the third has no pair
+    returns = {  # the second seed is ahead by its mean and behind at its end; the third has no pair; the last is even
         ("crffsac", 50): (0.0, 200.0, 400.0, 600.0, 800.0),
         ("sac", 50): (0.0, 100.0, 200.0, 300.0, 400.0),
         ("crffsac", 51): (0.0, 900.0, 900.0, 900.0, -200.0),
         ("sac", 51): (0.0, 100.0, 200.0, 300.0, 400.0),
         ("crffsac", 52): (0.0, 9.0, 9.0, 9.0, 9_000.0),
+        ("crffsac", 53): (0.0, 100.0, 200.0, 300.0, 400.0),
+        ("sac", 53): (0.0, 100.0, 200.0, 300.0, 400.0),
     }
     for task in TASKS:
         for (agent, seed), values in returns.items():
@@ -64,6 +66,8 @@ def test_fresh_seeds_are_compared_in_pairs_by_the_mean_over_the_curve(tmp_path: 
     ):
         page.write_text("".join(f"<!-- {name} --><!-- /{name} -->\n" for name in places))
     seeds, readme = (page.read_text() for page in write_confirmation(tmp_path, tmp_path / "main.md"))
-    assert "| HalfCheetah | 450 (567) | 200 (300) | 2 of 2 | 1 of 8 | 0 of 8 |" in readme
+    # Means 400, 500 and 200 against 200 three times: 167 ± 4.303 · 152.8/√3, Student's t with two degrees of freedom.
+    difference = "167 [−213, 546] | 2 of 3"
+    assert f"| HalfCheetah | 367 (478) | 200 (300) | {difference} | 1 of 12 | 0 of 12 |" in readme
     assert "| HalfCheetah | 51 | 500 (−200) | 200 (400) |" in seeds
     assert "52" not in seeds and (tmp_path / "Hopper-v0.png").exists()
