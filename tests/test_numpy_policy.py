@@ -238,6 +238,14 @@ def test_every_flipped_bit_is_noticed_or_harmless(file):
         assert np.array_equal(acted, sound)
 
 
+def test_a_compressed_file_is_refused_before_it_is_unpacked(file):
+    numpy_policy.save(file, **small())
+    with np.load(file) as arrays:
+        np.savez_compressed(file, **arrays)
+    with pytest.raises(InvalidInput, match=r"is not a policy: .* is compressed"):
+        numpy_policy.load(file)
+
+
 @pytest.mark.parametrize("length", [0, 1, 100, -1])
 def test_a_truncated_file_is_refused(file, length):
     numpy_policy.save(file, **small())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optac.agents.agent import CRFFSAC as CRFFSAC
     from optac.agents.agent import SAC as SAC
     from optac.agents.agent import Agent as Agent
-    from optac.agents.training.callbacks import BestCheckpoint as BestCheckpoint
+    from optac.agents.training.best_checkpoint import BestCheckpoint as BestCheckpoint
     from optac.agents.training.callbacks import Callback as Callback
     from optac.agents.training.callbacks import StopOnReward as StopOnReward
     from optac.agents.training.callbacks import TensorBoard as TensorBoard
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from optac.runs.loading import load as load
     from optac.studies.compare import compare as compare
 
-_CALLBACKS = ("BestCheckpoint", "Callback", "StopOnReward", "TensorBoard")
+_CALLBACKS = ("Callback", "StopOnReward", "TensorBoard")
 _HOMES = {
     **dict.fromkeys(("Agent", "CRFFSAC", "SAC"), "optac.agents.agent"),
     **dict.fromkeys(_CALLBACKS, "optac.agents.training.callbacks"),
+    "BestCheckpoint": "optac.agents.training.best_checkpoint",
     **dict.fromkeys(("LowRankMDP", "TabularMDP", "from_gymnasium", "make_problem"), "optac.mdp"),
     **{"ConditionalFourierFeatures": "optac.models", "solve": "optac.algorithms"},
     **{"compare": "optac.studies.compare", "load": "optac.runs.loading"},

@@ -194,8 +194,8 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     """One array; its size is known from its header before anything of that size is asked for."""
-    if member.file_size > _LARGEST_ARRAY_BYTES:
-        raise ValueError(f"{member.filename} would take {member.file_size} bytes")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size > _LARGEST_ARRAY_BYTES:
+        raise ValueError(f"{member.filename} is compressed, or too large: {member.file_size} bytes")
     with archive.open(member) as stream:
         major, _ = np.lib.format.read_magic(stream)
         if major != 1:

@@ -191,7 +191,7 @@ def test_a_callback_sees_every_row_and_can_stop() -> None:
 
 @pytest.mark.parametrize(
     ("steps", "actor_every", "delay_ends", "warned"),
-    [(40, 1, None, True), (41, 1, None, False), (41, 2, None, True), (40, 2, 0, True), (41, 2, 0, False)],
+    [(40, 1, 50_000, True), (41, 1, 50_000, False), (41, 2, None, True), (40, 2, 0, True), (41, 2, 0, False)],
 )
 def test_a_training_without_an_update_says_so(
     steps: int, actor_every: int, delay_ends: int | None, warned: bool

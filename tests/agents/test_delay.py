@@ -10,6 +10,7 @@ import optac
 from optac.agents.agent import Agent
 from optac.agents.training import snapshot
 from optac.agents.training.store import ResumeWarning
+from optac.errors import InvalidInput
 
 TINY: dict[str, Any] = {
     "width": 8,
@@ -60,9 +61,11 @@ def test_until_its_end_nothing_is_different() -> None:
     assert ended.learn(5).parameters_sha256 != never.learn(5).parameters_sha256
 
 
-def test_without_a_delay_its_end_is_no_matter() -> None:
-    one, other = (made(actor_every=1, delay_ends=ends).learn(60) for ends in (33, None))
-    assert one.parameters_sha256 == other.parameters_sha256
+def test_without_a_delay_its_end_is_refused_since_nothing_reads_it() -> None:
+    with pytest.raises(
+        InvalidInput, match="delay_ends=33 would change nothing: it is read only with actor_every"
+    ):
+        made(actor_every=1, delay_ends=33)
 
 
 def test_a_run_saved_before_there_was_such_a_setting_is_no_longer_the_same(

@@ -131,6 +131,27 @@ def test_random_numbers_that_a_space_has_drawn_are_no_difference() -> None:
     optac.SAC(env, **(TINY | {"eval_every": 40, "eval_episodes": 1})).learn(20)  # warnings are errors
 
 
+def test_what_a_space_has_drawn_does_not_renumber_what_comes_after_it() -> None:
+    class Shared(probe_environments.Drifting):
+        def __init__(self) -> None:
+            self.action_space = gymnasium.spaces.Box(-2, 2, (1,), np.float32)
+            self.wanted = self.target = np.zeros(2)
+
+    env = Shared()
+    agent = optac.SAC(env, **TINY).learn(10)
+    env.action_space.sample()
+    assert agent.learn(10)._learner.exact  # warnings are errors
+
+
+def test_one_that_was_tried_before_the_first_step_is_not_called_changed() -> None:
+    env = gymnasium.make("Pendulum-v1")
+    agent = optac.SAC(env, **(TINY | {"eval_every": 40, "eval_episodes": 1}))
+    env.reset(seed=7)
+    with pytest.warns(OptacWarning) as caught:
+        agent.learn(25)
+    assert ["not as it was left" in str(one.message) for one in caught] == [True]
+
+
 def test_evaluations_are_in_the_environment_that_is_given_for_them(tmp_path: Path) -> None:
     class Paid(probe_environments.Drifting):
         was_closed = False
@@ -151,6 +172,20 @@ def test_evaluations_are_in_the_environment_that_is_given_for_them(tmp_path: Pat
         optac.SAC.load(tmp_path / "a", probe_environments.Drifting(), eval_env=other).evaluate(1).mean == 37
     )
     assert optac.CRFFSAC(env, eval_env="probe/Drifting-v0", **settings).evaluate(1).mean < 0
+    optac.SAC("probe/Drifting-v0", eval_env=other, **settings).learn(20).save(tmp_path / "b")
+    with pytest.warns(
+        OptacWarning, match="in an environment without an id, given as eval_env=; pass it again"
+    ):
+        optac.SAC.load(tmp_path / "b")
+    optac.SAC.load(tmp_path / "b", eval_env=other)  # warnings are errors
+
+
+def test_an_environment_for_evaluations_that_has_an_id_is_saved_with_the_agent(tmp_path: Path) -> None:
+    agent = optac.SAC("Pendulum-v1", eval_env="Pendulum-v1 g=1.0", **TINY).learn(20)
+    agent.save(tmp_path / "a")
+    once, again = agent.evaluate(1), optac.SAC.load(tmp_path / "a").evaluate(1)
+    assert once.returns == again.returns
+    assert once.returns != optac.SAC.load(tmp_path / "a", eval_env="Pendulum-v1").evaluate(1).returns
 
 
 def test_an_environment_that_was_used_elsewhere_begins_a_new_episode() -> None:

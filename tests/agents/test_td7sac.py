@@ -15,8 +15,8 @@ import optac
 from optac.agents import sac, td7sac
 from optac.agents.parts import squashed_gaussian
 from optac.agents.parts.embeddings import Encoder, Joined, avg_l1_norm, next_embedding_loss
+from optac.agents.parts.lap import lap_loss, lap_priority
 from optac.agents.parts.networks import MLP, Linear
-from optac.agents.parts.prioritised import lap_loss, lap_priority
 from optac.agents.parts.replay import Replay
 from optac.agents.parts.soft_actor_critic import Views, soft_update
 from optac.agents.parts.statistics import Statistics

@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import probe_environments  # noqa: F401  (registers its environments)
+import probe_environments
 import pytest
 
+from optac import Callback
 from optac.cli import main
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, OptacError, RunFailed
 from optac.provenance import made_by
 from optac.runs.folder import RunFolder
 from optac.runs.training import evaluate, resume, train
@@ -112,6 +113,63 @@ def test_more_steps_end_as_a_run_that_was_asked_for_them_at_once(
     assert (config["steps"], config["steps_asked"]) == (then, [first, then])
     again = resume(tmp_path / "run")
     assert again.exact and again.steps == then and again.parameters_sha256 == at_once.parameters_sha256
+
+
+def _killed(*given: Any, **more: Any) -> None:
+    """Stands for a kill before the first step."""
+    raise KeyboardInterrupt
+
+
+class _Killed(Callback):
+    """Stands for a kill at the first row."""
+
+    def on_row(self, training: Any, row: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+
+def test_a_run_whose_environment_cannot_be_made_now_is_left_as_it_was(
+    long: tuple[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """25 steps have one checkpoint alone, at an end that a longer run has not."""
+    run = tmp_path / "run"
+    trained(run, 25)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with monkeypatch.context() as patched:
+        patched.setattr(probe_environments.Drifting, "__init__", lambda self: 1 / 0)
+        with pytest.raises(OptacError, match="ZeroDivisionError"):
+            resume(run, steps=160)
+    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("optac.runs.training.run", _killed)
+        resume(run, steps=160)
+    with pytest.raises(KeyboardInterrupt):
+        resume(run, callback=_Killed())
+    again = resume(run)
+    assert again.exact and again.parameters_sha256 == long[1].parameters_sha256
+    assert rows_of(run) == rows_of(long[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"settings": SETTINGS | {"width": 300_000}}, "width, feature_width or critics"),
+        ({"settings": SETTINGS | {"eval_every": 0}, "stop_on_reward": 5.0}, "needs evaluations"),
+    ],
+)
+def test_what_cannot_begin_is_refused_before_there_is_a_folder(
+    asked: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        train("probe/Drifting-v0", "sac", steps=80, out=tmp_path / "run", **asked)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_reward_to_stop_at_is_refused_before_a_run_without_evaluations_is_touched(tmp_path: Path) -> None:
+    train("probe/Drifting-v0", "sac", steps=20, settings=SETTINGS | {"eval_every": 0}, out=tmp_path / "run")
+    before = (tmp_path / "run" / "config.json").read_text()
+    with pytest.raises(InvalidInput, match="needs evaluations"):
+        resume(tmp_path / "run", steps=40, stop_on_reward=1.0)
+    assert (tmp_path / "run" / "config.json").read_text() == before
 
 
 def test_fewer_steps_and_the_same_steps_leave_a_finished_run_alone(finished: Path, tmp_path: Path) -> None:

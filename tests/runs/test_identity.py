@@ -177,4 +177,5 @@ def test_the_command_that_resumes_a_run_names_the_users_own_code() -> None:
     assert resume_command(Path("runs/a b"), ours) == "optac resume 'runs/a b'"
     own = {"environment": "my_envs:my/Crane-v0", "agent": "sac", "path": ["/home/me/code"]}
     assert resume_command(Path("runs/a"), own) == "optac resume runs/a --path /home/me/code --trust"
-    assert resume_command(Path("a"), ours | {"agent": "mine.agent"}) == "optac resume a --trust"
+    for module in ("mine.agent", "mine"):
+        assert resume_command(Path("a"), ours | {"agent": module}) == "optac resume a --trust"

@@ -1,4 +1,4 @@
-"""The deep agents: soft actor-critic, and cRFFSAC, whose critic sees features that predict the next state.
+"""The deep agents: soft actor-critic, cRFFSAC, whose critic sees features that predict the next state, and TD7's idea.
 
 One agent per file, each exporting one record as AGENT. What they need beyond the base install is the extra `agents`;
 where it is missing, importing anything from here says so.

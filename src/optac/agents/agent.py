@@ -86,8 +86,8 @@ class Agent:
         steps = whole("steps", steps)
         watched = Training(self._learner, self.steps + steps, self.rows)
         callbacks = Callbacks.of(watched, several(callback))
-        self._check_evaluations()
         self._notice_moves()
+        self._check_evaluations()
 
         def on_row(row: Row) -> None:
             callbacks.row(row)
@@ -111,9 +111,9 @@ class Agent:
         return self
 
     def _check_evaluations(self) -> None:
-        """Say before the first step what evaluations lack."""
-        env, first = self._given_env, self.steps == 0 and self.settings.eval_every > 0
-        if first and self._eval_env is None and not isinstance(env, str):
+        """Say before the first step what evaluations lack, where the environment is as it was when it was given."""
+        env, first = self._given_env, self.steps == 0 and not self._learner.adrift
+        if first and self.settings.eval_every > 0 and self._eval_env is None and not isinstance(env, str):
             seed = stream_seed(self._learner.seed, "environment")
             check_another(env, seed, self.settings.step_timeout)
 
@@ -181,7 +181,9 @@ class Agent:
         held, rows = self._learner.replay, None
         if replay and len(held):
             rows = (held.oldest(), held.between(held.oldest(), held.added)._asdict())
-        meta |= {"env": env, "rows": self.rows, "predictions": self._generator.bit_generator.state}
+        eval_env = self._eval_env if isinstance(self._eval_env, str) else self._eval_env is not None
+        meta |= {"env": env, "eval_env": eval_env, "rows": self.rows}
+        meta |= {"predictions": self._generator.bit_generator.state}
         checkpoint.save(Path(path).resolve(), arrays, meta, own_rows=rows)
 
     def export(self, file: Path | str) -> None:
@@ -201,9 +203,10 @@ class Agent:
     ) -> Made:
         """The agent of `save`, of a training's folder (its newest sound checkpoint) or of one of its checkpoints.
 
-        `env` is needed where it was not given by its name, `agent` where that is no registered name. Where `env` was
-        made or wrapped otherwise, a new episode begins in it. One that Gymnasium did not make is put where the saved
-        one was, all its attributes with it. Code that only the file names is imported with `trust` alone.
+        `env` and `eval_env` are needed where they were not given by their names, `agent` where that is no registered
+        name. Where `env` was made or wrapped otherwise, a new episode begins in it. One that Gymnasium did not make is
+        put where the saved one was, all its attributes with it. Code that only the file names is imported with
+        `trust` alone.
         """
         limit_threads(threads)
         kept = saved(Path(path).resolve())
@@ -213,6 +216,8 @@ class Agent:
         chosen_env = kept.environment if env is None else env
         if chosen_env is None:
             raise InvalidInput(f"{found.path} is of an agent whose environment has no name; pass it as env=")
+        if eval_env is None and chosen_env == kept.environment:
+            eval_env = kept.evaluated_in()
         with registry.named_by(found.path if env is None else None, trust=trust):
             where = opened(chosen_env, eval_env)
         with checkpoint.read_as_ours(found):

@@ -3,7 +3,9 @@
 Haarnoja et al., arXiv 1812.05905v2, with the temperature tuned towards entropy −dim(A).
 
 Differs from that paper: ELU instead of ReLU, orthogonal initial weights, and log std bounded smoothly in
-[−5, 2], as in the code that the cRFFSAC paper builds on.
+[−5, 2], as in the code that the cRFFSAC paper builds on. By default inputs, values and the critics' layers are
+standardised, their errors and targets bounded, and the actor has its turn at every second update until `delay_ends`;
+the preset "plain" has none of it.
 """
 
 import jax

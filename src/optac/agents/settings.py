@@ -141,6 +141,10 @@ class AgentSettings:
     def _require_readers(self, asked: Iterable[str]) -> None:
         """An error that names the first setting asked for that nothing reads, as NEEDS says of it."""
         for name in asked:
+            if name == "delay_ends" and self.actor_every == 1:
+                raise InvalidInput(
+                    f"delay_ends={self.delay_ends} would change nothing: it is read only with actor_every above 1"
+                )
             for prefix, (other, needed) in self.NEEDS.items():
                 if name.startswith(prefix) and getattr(self, other) != needed:
                     raise InvalidInput(

@@ -22,8 +22,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from optac.agents.parts import soft_actor_critic as soft
 from optac.agents.parts.embeddings import Encoders, Joined, encoder, joined, next_embedding_loss
+from optac.agents.parts.lap import lap_loss, lap_priority
 from optac.agents.parts.networks import adam_step, arrays_of, several
-from optac.agents.parts.prioritised import lap_loss, lap_priority
 from optac.agents.parts.statistics import Statistics
 from optac.agents.parts.transitions import Transitions
 from optac.agents.record import AgentRecord

@@ -16,8 +16,8 @@ _FINITE_ACTIONS = (Discrete, MultiDiscrete, MultiBinary)
 def check_environment(env: Any) -> tuple[Box, Box]:
     """The observation and action boxes of an environment the agents can learn in; else `InvalidInput`.
 
-    Observations: a Box of floats or integers with one axis. Actions: a Box of floats with one axis, bounded
-    on both sides.
+    Observations: a Box of floats or integers with one axis. Actions: a Box of float32 or float64 with one axis,
+    bounded on both sides.
     """
     if not isinstance(env, gymnasium.Env):
         raise InvalidInput(
@@ -68,9 +68,9 @@ def _action_box(space: Space[Any], name: str) -> Box:
             f"{name} has {space} actions; the agents take a bounded Box (continuous actions). Choose an "
             "environment with continuous actions, or `optac solve` if its states are finite too."
         )
-    if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
+    if not isinstance(space, Box) or space.dtype not in (np.float32, np.float64):
         raise InvalidInput(
-            f"{name} has {space} actions; the agents take a bounded Box of floats. "
+            f"{name} has {space} actions; the agents take a bounded Box of float32 or float64. "
             "Choose an environment with continuous actions, or wrap it to offer some."
         )
     if len(space.shape) != 1 or space.shape[0] == 0:

@@ -50,15 +50,19 @@ class UnsavableState(InvalidInput):
     """An environment that holds something which cannot be written down."""
 
 
-def save_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
+def save_state(
+    env: gymnasium.Env[Any, Any], *, spaces: bool = True, without: str | None = None
+) -> dict[str, Any]:
     """Everything that determines what `env` does next: {"layers": JSON values, name: array, …}.
 
-    "layers" refers to the arrays by name. Raises `UnsavableState` where `can_save` is False.
+    "layers" refers to the arrays by name. Raises `UnsavableState` where `can_save` is False. To compare states, the
+    `spaces` with their generators may be left out, and layers whose class begins with `without`.
     """
     written = _Written()
     layers = [
-        {"class": name, "attributes": _encode_layer(layer, name, written)}
+        {"class": name, "attributes": _encode_layer(layer, name, written, spaces=spaces)}
         for layer, name in zip(layers_of(env), class_names(env), strict=True)
+        if without is None or not name.startswith(without)
     ]
     return {"layers": layers, **written.arrays}
 
@@ -106,9 +110,13 @@ def model_hashes(env: gymnasium.Env[Any, Any]) -> list[str]:
     return [mujoco_state.model_sha256(value) for value in held if mujoco_state.is_mujoco_model(value)]
 
 
-def _encode_layer(layer: gymnasium.Env[Any, Any], name_of_class: str, written: _Written) -> dict[str, Any]:
+def _encode_layer(
+    layer: gymnasium.Env[Any, Any], name_of_class: str, written: _Written, *, spaces: bool
+) -> dict[str, Any]:
     attributes = {}
     for name, value in attributes_of(layer):
+        if isinstance(value, Space) and not spaces:
+            continue
         try:
             attributes[name] = (
                 {_CONSTANT: described(value)} if is_constant(value) else _encode(value, written)

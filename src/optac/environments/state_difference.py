@@ -25,14 +25,9 @@ def standing(env: gymnasium.Env[Any, Any], *, without: str | None = None) -> dic
     Layers whose class begins with `without` are left out.
     """
     try:
-        state = save_state(env)
+        return save_state(env, spaces=False, without=without)
     except UnsavableState:
         return None
-    layers = [layer for layer in state["layers"] if without is None or not layer["class"].startswith(without)]
-    for layer in layers:
-        held = layer["attributes"].items()
-        layer["attributes"] = {n: v for n, v in held if not (isinstance(v, dict) and "space" in v)}
-    return {**state, "layers": layers}
 
 
 def state_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

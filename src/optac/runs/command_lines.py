@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from optac.registry import entries
 from optac.runs.sealed_config import STOP
 
 
@@ -24,7 +25,7 @@ def train_command(config: Mapping[str, Any]) -> str:
 
 def resume_command(folder: Path, config: Mapping[str, Any]) -> str:
     """`optac resume …`, with the folders of a user's own code, and the word that it is trusted."""
-    own = ":" in config["environment"] or "." in config["agent"]
+    own = ":" in config["environment"] or config["agent"] not in entries("agent")
     return _line(["optac", "resume", folder, *_paths(config), *(["--trust"] if own else [])])
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from optac.agents.record import record_of
-from optac.agents.training import checkpoint, checkpoints
-from optac.agents.training.callbacks import best_score
+from optac.agents.training import checkpoint
+from optac.agents.training.callbacks import best_score, require_evaluations
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.loop import ends_like_a_longer_run
 from optac.errors import InvalidInput, RunFailed
@@ -34,18 +34,16 @@ def refuse_another(folder: RunFolder, config: Mapping[str, Any], found: Checkpoi
 
 
 def with_stop(folder: RunFolder, config: Row, reward: float | None, found: Checkpoint | None) -> Row:
-    """The configuration that stops at this mean return, or still where it did, recorded in the folder.
+    """The configuration that stops at this mean return, or still where it did.
 
     What an evaluation up to the checkpoint that was found has reached has stopped the run, and does so no more.
     """
+    if reward is not None:
+        require_evaluations(reward, record_of(config["agent"]).choose(config["settings"], recorded=True))
     rows = [] if found is None else _rows_up_to(found, folder)
     used_up = STOP in config and best_score(rows) >= config[STOP]
     kept = {name: value for name, value in config.items() if name != STOP or not used_up}
-    changed = kept | stop_of(reward)
-    if changed != config:
-        folder.check()
-        write_json(folder.config_path, changed)
-    return changed
+    return kept | stop_of(reward)
 
 
 def _rows_up_to(found: Checkpoint, folder: RunFolder) -> list[Row]:
@@ -60,11 +58,7 @@ def stop_of(reward: float | None) -> Row:
 
 
 def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
-    """The configuration that goes on to `steps`, recorded in the folder.
-
-    A checkpoint at the old end that a longer run would not have come by (a block cut short, a row that was not due) is
-    put out of the way, so that the run ends as one that was asked for `steps` at once.
-    """
+    """The configuration that goes on to `steps`."""
     whole("steps", steps)
     old = config["steps"]
     if steps == old:
@@ -73,13 +67,30 @@ def with_more_steps(folder: RunFolder, config: Row, steps: int) -> Row:
         raise InvalidInput(
             f"--steps {steps}: {folder.path} was asked for {old} steps; give a number above that"
         )
+    return {**config, "steps": steps, ASKED: [*config.get(ASKED, [old]), steps]}
+
+
+def is_dead_end(found: Checkpoint, config: Row) -> bool:
+    """Whether a checkpoint is at the end of a run that was taken further since, where a longer run has none.
+
+    There a block was cut short, or a row was not due: from an earlier one the run ends as if it had been asked for all
+    its steps at once.
+    """
+    asked = config.get(ASKED)
+    with checkpoint.read_as_ours(found):
+        step, end = int(found.meta["step"]), found.meta["config"]["steps"]
+    if step != end or not isinstance(asked, list) or step not in asked[:-1]:
+        return False
     settings = record_of(config["agent"]).choose(config["settings"], recorded=True)
-    if not ends_like_a_longer_run(settings, old):
-        checkpoints.put_away(checkpoints.checkpoint_path(folder.checkpoints, old))
-    longer = {**config, "steps": steps, ASKED: [*config.get(ASKED, [old]), steps]}
-    folder.check()
-    write_json(folder.config_path, longer)
-    return longer
+    return not ends_like_a_longer_run(settings, step)
+
+
+def record_asked(folder: RunFolder, config: Row) -> None:
+    """Have config.json say what is asked for now; a run that was finished no longer is."""
+    if config != folder.config:
+        folder.check()
+        folder.set_status("interrupted", "it was asked for more, and has not begun with it")
+        write_json(folder.config_path, config)
 
 
 def step_of(row: Row, folder: RunFolder) -> int:

@@ -81,7 +81,7 @@ class SolveConfig:
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "SolveConfig":
         """The one that a config.json holds."""
-        return cls(**{one.name: config[one.name] for one in fields(cls)})
+        return cls(**{one.name: config[one.name] for one in fields(cls) if one.name in config})
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,35 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from optac import registry
 from optac.agents.record import record_of
 from optac.agents.training import checkpoints, snapshot
-from optac.agents.training.callbacks import BEST, score_of
+from optac.agents.training.best_checkpoint import BEST
+from optac.agents.training.callbacks import require_evaluations, score_of
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.compiled import CompiledAgent, compiled
 from optac.agents.training.environment_calls import made
 from optac.agents.training.evaluation import evaluate as play
+from optac.agents.training.fitting import check_fits
 from optac.agents.training.learner import Learner
 from optac.agents.training.store import ResumeWarning, learner_of
-from optac.environments import check_environment, make
+from optac.environments import make
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
 from optac.numpy_policy import load as load_policy
 from optac.plain_files import is_there, opened
-from optac.runs.continuing import refuse_another, stop_of, with_more_steps, with_stop
+from optac.runs.continuing import (
+    is_dead_end,
+    record_asked,
+    refuse_another,
+    stop_of,
+    with_more_steps,
+    with_stop,
+)
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object
 from optac.runs.kinds import TRAIN
@@ -57,10 +67,13 @@ def train(
     """
     config = training_config(environment, agent, steps=steps, seed=seed, settings=settings or {})
     config |= stop_of(stop_on_reward)
+    chosen = _chosen(config)
+    if stop_on_reward is not None:
+        require_evaluations(stop_on_reward, chosen.settings)
     with made(environment) as env:
-        check_environment(env)
+        check_fits(chosen, env)
         with RunFolder.create(Path("runs") / training_id(config) if out is None else out, config) as folder:
-            return run(folder, config, _chosen(config), env, None, **watching)
+            return run(folder, config, chosen, env, None, **watching)
 
 
 def resume(
@@ -83,7 +96,7 @@ def resume(
     folder = RunFolder.open(path, claim)
     config = TRAIN.config_of(folder)
     with folder, registry.named_by(folder.config_path, trust=trust):
-        found = _newest(folder, on_notice)
+        found = _newest(folder, on_notice, but=partial(is_dead_end, config=config))
         refuse_another(folder, config, found)
         end, finished = _end_of(folder, config), folder.is_finished
         further = steps is not None and steps != end
@@ -93,7 +106,7 @@ def resume(
                     f"{folder.path} has no checkpoint to go on from: it is the record of a run"
                 )
             config = with_more_steps(folder, config, steps)
-            found = _newest(folder, on_notice)
+            found = _newest(folder, on_notice, but=partial(is_dead_end, config=config))
         elif finished:
             if found is None:
                 again = config.get("command", "optac train makes it again")
@@ -107,7 +120,9 @@ def resume(
         if further if finished else stop_on_reward is not None:
             config = with_stop(folder, config, stop_on_reward, found)
         with made(config["environment"]) as env:
-            return run(folder, config, _chosen(config), env, found, **watching)
+            check_fits(chosen := _chosen(config), env)
+            record_asked(folder, config)
+            return run(folder, config, chosen, env, found, **watching)
 
 
 def evaluate(
@@ -223,9 +238,9 @@ def _learner(config: Mapping[str, Any], found: Checkpoint) -> Iterator[Learner]:
         yield learner
 
 
-def _newest(folder: RunFolder, on_notice: Notice, *, replay: bool = True) -> Checkpoint | None:
+def _newest(folder: RunFolder, on_notice: Notice, **which: Any) -> Checkpoint | None:
     """The newest sound checkpoint, with a notice for each damaged one; None where none was ever saved."""
-    found, damage = checkpoints.newest_sound(folder.checkpoints, replay=replay)
+    found, damage = checkpoints.newest_sound(folder.checkpoints, **which)
     if found is None and damage:
         raise RunFailed(
             f"no sound checkpoint is left in {folder.checkpoints}; start the run anew. {damage[0]}"

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from optac.agents.training import snapshot
+from optac.agents.training.best_checkpoint import BestCheckpoint
 from optac.agents.training.callbacks import (
-    BestCheckpoint,
     Callbacks,
     Given,
     StopBelow,

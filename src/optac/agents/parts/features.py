@@ -32,7 +32,7 @@ class FourierLayer(eqx.Module):
     phase: Float[Array, " frequency"]
 
     def __call__(self, phi: Float[Array, "*batch feature"]) -> Float[Array, "*batch frequency"]:
-        """√2 cos(Wφ + b), whose inner products estimate a Gaussian kernel of φ."""
+        """√2 cos(Wφ + b); the mean product of two such rows estimates a Gaussian kernel of their φ."""
         return jnp.sqrt(2.0) * jnp.cos(phi @ self.weight + self.phase)
 
 

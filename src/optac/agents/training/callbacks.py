@@ -6,7 +6,6 @@ and as far as it goes, the run without them.
 """
 
 import math
-import os
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,14 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from optac.agents.settings import AgentSettings
 from optac.agents.training.learner import Learner
 from optac.agents.training.loop import Row, ends_like_a_longer_run
 from optac.errors import InvalidInput, OptacError, RunFailed, require_extra
-from optac.numpy_policy import Policy, check_file
-from optac.plain_files import is_there
+from optac.numpy_policy import Policy
 
 SCORE: Final = "eval/mean_reward"
-BEST: Final = "best.npz"
 
 
 @dataclass
@@ -108,10 +106,7 @@ class StopOnReward(_Stopping):
         self.reward = reward
 
     def on_start(self, training: Training) -> None:
-        if training.learner.chosen.settings.eval_every == 0:
-            raise InvalidInput(
-                f"stopping at a reward of {self.reward:g} needs evaluations; set eval_every above 0"
-            )
+        require_evaluations(self.reward, training.learner.chosen.settings)
         super().on_start(training)
 
     def on_evaluation(self, training: Training, row: Row) -> None:
@@ -119,39 +114,10 @@ class StopOnReward(_Stopping):
             training.stop(f"{SCORE} {row[SCORE]:.6g} at step {training.step} is at least {self.reward:g}")
 
 
-class BestCheckpoint(Callback):
-    """Keeps the policy of the best evaluation so far in `file`, an .npz that `optac.numpy_policy.load` reads.
-
-    Without a name it is best.npz in the run's folder: every run of `optac train` has it. A run that ends between two
-    evaluations has one at its end that a longer run has not: where that is the best, the one before stays beside it as
-    best.before-end.npz, and is the best again when the run is taken further.
-    """
-
-    def __init__(self, file: Path | str | None = None) -> None:
-        self.file = None if file is None else Path(file)
-        self.best = -math.inf
-        self._written: Path | None = None
-
-    def on_start(self, training: Training) -> None:
-        self._written = training.place(self.file, BEST)
-        check_file(self._written)
-        before_end = _before_end(self._written)
-        if training.folder is not None and is_there(before_end):
-            os.replace(before_end, self._written)
-        kept = training.folder is not None or is_there(self._written)
-        self.best = best_score(training.rows) if kept else -math.inf
-
-    def on_evaluation(self, training: Training, row: Row) -> None:
-        if row[SCORE] > self.best:
-            assert self._written is not None
-            if training.ends_short and is_there(self._written):
-                os.replace(self._written, _before_end(self._written))
-            training.policy.save(self._written)
-            self.best = row[SCORE]
-
-
-def _before_end(file: Path) -> Path:
-    return file.with_name(f"{file.stem}.before-end{file.suffix}")
+def require_evaluations(reward: int | float, settings: AgentSettings) -> None:
+    """InvalidInput where a training that is to stop at a reward is never evaluated."""
+    if settings.eval_every == 0:
+        raise InvalidInput(f"stopping at a reward of {reward:g} needs evaluations; set eval_every above 0")
 
 
 class StopBelow(_Stopping):

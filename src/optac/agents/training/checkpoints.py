@@ -1,6 +1,7 @@
 """The checkpoints of one run, in the folder that also has the pieces of replay they share."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,20 +32,26 @@ def listed(parent: Path) -> list[Path]:
     return [parent / name for name in sorted(names, reverse=True) if _NAME.fullmatch(name)]
 
 
-def newest_sound(parent: Path, *, replay: bool = True) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
-    """The newest checkpoint that is what was written, and what is wrong with the newer ones.
+def newest_sound(
+    parent: Path, *, replay: bool = True, but: Callable[[Checkpoint], bool] = lambda found: False
+) -> tuple[Checkpoint | None, list[CheckpointCorrupt]]:
+    """The newest checkpoint that is what was written, `but` for some, and what is wrong with the newer ones.
 
     Where each lacks a piece of its replay, it is the newest without the pieces that are damaged.
     """
     damage: list[CheckpointCorrupt] = []
     for path in listed(parent):
         try:
-            return load(path, pieces_folder(parent), replay=replay), damage
+            found = load(path, pieces_folder(parent), replay=replay)
+            if not but(found):
+                return found, damage
         except CheckpointCorrupt as error:
             damage.append(error)
-    for path in listed(parent) if replay else ():
+    for path in listed(parent) if replay and damage else ():
         with suppress(CheckpointCorrupt):
-            return _without_damaged_pieces(load(path, pieces_folder(parent), replay=False), damage)
+            found = load(path, pieces_folder(parent), replay=False)
+            if not but(found):
+                return _without_damaged_pieces(found, damage)
     return None, damage
 
 

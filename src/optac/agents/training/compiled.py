@@ -36,6 +36,13 @@ class CompiledAgent:
     init: Callable[..., State]
     updates: Callable[[State, Transitions, Statistics, int], tuple[State, Told, dict[str, Bool[Array, ""]]]]
 
+    @property
+    def batches(self) -> tuple[int, int, int, int]:
+        """What one call learns from: rounds, updates of the critics a round, batches an update, rows a batch."""
+        settings, every = self.settings, self.settings.actor_every
+        rounds = -(-settings.updates_per_dispatch // every)
+        return rounds, every, self.record.batches(settings), settings.batch_size
+
     @cached_property
     def undelayed(self) -> "CompiledAgent":
         """The same with the actor's turn at every update."""

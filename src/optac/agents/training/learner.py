@@ -4,7 +4,6 @@ A learner holds everything that determines the rest of its run. Time limits boot
 actions are rescaled from [−1, 1] to the environment's bounds; nothing but finite numbers gets past it.
 """
 
-import math
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
@@ -20,12 +19,13 @@ from optac.agents.parts.transitions import Transitions
 from optac.agents.record import Block
 from optac.agents.training.compiled import CompiledAgent, State
 from optac.agents.training.environment_calls import Env, checked_observation, restarted, stepped
+from optac.agents.training.fitting import check_fits
 from optac.agents.training.retracing import Trail
 from optac.agents.training.soundness import refuse_outliers, refuse_unsound
-from optac.environments import check_environment, surroundings
+from optac.environments import surroundings
 from optac.errors import InvalidInput, RunFailed
 from optac.numpy_policy import Policy
-from optac.settings import LARGEST, read, require_memory
+from optac.settings import LARGEST, read
 
 _STREAMS = {"actions": 0, "environment": 1, "evaluation": 2}
 _EPISODES_REMEMBERED = 100
@@ -208,7 +208,7 @@ class Learner:
         return self.policy.sample(self.observation, generator=self.generator)
 
     def _update(self, chosen: CompiledAgent, count: int) -> None:
-        slots = self.replay.draw(_batches(chosen), generator=self.generator)
+        slots = self.replay.draw(chosen.batches, generator=self.generator)
         batches = Transitions.at(self.replay, slots, chosen.settings)
         state, told, finite = chosen.updates(self.state, batches, self.statistics(), count)
         values = {name: np.asarray(column)[:count] for name, column in told.info._asdict().items()}
@@ -239,9 +239,7 @@ class Learner:
 def begin(chosen: CompiledAgent, env: Env, seed: SupportsIndex) -> Learner:
     """A learner at step 0: fresh networks, the environment reset."""
     seed = int(read("seed", seed, int, least=0, most=LARGEST))
-    observations, actions = check_environment(env)
-    obs, act = observations.shape[0], actions.shape[0]
-    _refuse_too_large(chosen, obs, act)
+    observations, obs, act = check_fits(chosen, env)
     timeout = chosen.settings.step_timeout
     first = restarted(env, 0, timeout, seed=stream_seed(seed, "environment"))
     return Learner(
@@ -262,28 +260,6 @@ def _key(seed: int) -> jax.Array:
     """JAX's own takes the last 32 bits of a seed alone."""
     last, others = seed % 2**32, seed // 2**32
     return jax.random.fold_in(jax.random.key(last), others) if others else jax.random.key(last)
-
-
-def _refuse_too_large(chosen: CompiledAgent, obs: int, act: int) -> None:
-    """InvalidInput where the agent's arrays alone would not fit into the machine's memory; nothing is allocated."""
-    try:
-        shapes = jax.eval_shape(lambda: chosen.init(obs, act, key=jax.random.key(0)))
-        needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
-    except OverflowError:  # more than JAX can count
-        needed = LARGEST
-    require_memory(needed, "the agent's networks", "width, feature_width or critics")
-    later = obs + 1 if chosen.settings.n_step > 1 else 0
-    drawn = 4 * (2 * obs + act + 2 + later) * math.prod(_batches(chosen))
-    require_memory(drawn, "the batches of one call", "batch_size, updates_per_dispatch or actor_every")
-    held = 4 * (2 * obs + act + 2) * chosen.settings.replay_capacity
-    require_memory(held, "a full replay", "replay_capacity")
-
-
-def _batches(chosen: CompiledAgent) -> tuple[int, int, int, int]:
-    """What one compiled call learns from: rounds, updates of the critics a round, batches an update, rows a batch."""
-    settings, every = chosen.settings, chosen.settings.actor_every
-    rounds = -(-settings.updates_per_dispatch // every)
-    return rounds, every, chosen.record.batches(settings), settings.batch_size
 
 
 def stream_seed(seed: int, stream: str, *place: int) -> int:

@@ -11,7 +11,7 @@ from optac.agents.training import checkpoint, checkpoints
 from optac.agents.training.checkpoint import Checkpoint
 from optac.agents.training.sealed_files import corrupt, read_json
 from optac.agents.training.store import ResumeWarning
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import InvalidInput, OptacWarning, RunFailed
 from optac.plain_files import is_there, read_plain
 
 _STEP: Final = "time/total_timesteps"
@@ -29,6 +29,19 @@ class Saved:
     rows: list[dict[str, Any]]
     predictions: Mapping[str, Any] | None
     """the state of the generator that `predict` draws from; None where nothing was predicted yet"""
+    eval_env: str | bool = False
+    """the id of an environment of its own for evaluations, or whether there was one, without an id"""
+
+    def evaluated_in(self) -> str | None:
+        """The id of the environment for evaluations, where it had one of its own; says where that can't be known."""
+        if self.eval_env is True:
+            warnings.warn(
+                f"the agent in {self.found.path} was evaluated in an environment without an id, given as eval_env=; "
+                "pass it again, or evaluations are in one like that of the training",
+                OptacWarning,
+                stacklevel=3,
+            )
+        return self.eval_env if isinstance(self.eval_env, str) else None
 
 
 def saved(path: Path) -> Saved:
@@ -40,7 +53,11 @@ def saved(path: Path) -> Saved:
         found = checkpoint.load(path)
         with checkpoint.read_as_ours(found):
             meta = found.meta
-            return Saved(found, meta["agent"], _text(meta["env"]), list(meta["rows"]), meta["predictions"])
+            eval_env = meta.get("eval_env", False)
+            if not isinstance(eval_env, str | bool):
+                raise ValueError(f"eval_env {eval_env!r}")
+            rows, predictions = list(meta["rows"]), meta["predictions"]
+            return Saved(found, meta["agent"], _text(meta["env"]), rows, predictions, eval_env)
     found = _newest(run) if run == path else checkpoint.load(path, checkpoints.pieces_folder(path.parent))
     with checkpoint.read_as_ours(found):
         config, rows = found.meta["config"], _rows(run / "metrics.jsonl", int(found.meta["step"]))
