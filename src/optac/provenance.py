@@ -48,9 +48,18 @@ def all_versions() -> dict[str, str]:
 
 @cache
 def processor() -> str:
-    """The processor's name, as far as the system says it."""
-    named = (line.partition(":")[2].strip() for line in _cpuinfo() if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
+    """The processor's name with its family and model, as far as the system says them: one name has many models."""
+    told: dict[str, str] = {}
+    for line in _cpuinfo():
+        name, _, value = line.partition(":")
+        told.setdefault(name.strip(), value.strip())
+    which = [
+        f"{word} {told[name]}"
+        for name, word in (("cpu family", "family"), ("model", "model"))
+        if name in told
+    ]
+    name = told.get("model name") or platform.processor() or platform.machine()
+    return f"{name} ({', '.join(which)})" if which else name
 
 
 @cache
