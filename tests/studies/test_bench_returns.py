@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from optac import provenance
 from optac.cli import main
 from optac.commands import bench
 from optac.errors import InvalidInput, RunFailed
@@ -356,3 +357,23 @@ def test_rows_have_the_commit_that_made_them(tmp_path: Path, made: list[str]) ->
     folder = RunFolder.open(tmp_path / "returns")
     assert folder.config["minutes"] == 1.0 and folder.config["versions"]["processor"]
     assert all("commit" in one for one in folder.rows())
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("model name\t: AMD EPYC\ncpu family\t: 26\nmodel\t\t: 2\n", "AMD EPYC (family 26, model 2)"),
+        (
+            "cpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\n\nmodel\t: 9\n",
+            "AMD EPYC (family 25, model 17)",
+        ),
+        ("processor\t: 0\nmodel name\t: Cortex-A72\n", "Cortex-A72"),
+    ],
+)
+def test_processors_of_one_name_are_told_apart_by_family_and_model(monkeypatch, told: str, name: str) -> None:
+    monkeypatch.setattr(provenance, "_cpuinfo", told.splitlines)
+    provenance.processor.cache_clear()
+    try:
+        assert provenance.processor() == name
+    finally:
+        provenance.processor.cache_clear()
