@@ -73,6 +73,11 @@ def setting(default: Any, text: str, *, determines: bool = True, **bounds: Bound
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def within(**bounds: Bound) -> Any:
+    """A dataclass field without a default, with its Range; what it means stands under it."""
+    return dataclasses.field(metadata={"range": Range(**bounds)})
+
+
 def meanings(kind: type) -> dict[str, str]:
     """What each field of a dataclass means: as `setting` has it, else the text that stands under it in its file."""
     said: dict[str, str] = {}

@@ -86,7 +86,7 @@ def test_fitted_q_iteration_is_optimal_on_infinite_data() -> None:
     counts = np.round(problem.transitions * 10**9).astype(np.int64)
     q_values, bill = fitted_q_iteration(candidates, counts, problem.rewards)
     np.testing.assert_allclose(q_values, problem.optimal_q_values, atol=1e-6)
-    assert (bill.PP, bill.SL) == (1, 3)
+    assert (bill.PP, bill.SL) == (1, 4)
 
 
 def test_covers_reach_the_live_rows() -> None:

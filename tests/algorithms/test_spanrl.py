@@ -106,7 +106,7 @@ def test_psdp_finds_the_policy_for_the_reward_of_one_step() -> None:
     )
     alive = lock.occupancy(policy)[3][:2].sum()
     assert alive == pytest.approx(1.0)
-    assert (bill.PP, bill.SL) == (1, 3) and handle.episodes_played == 4000
+    assert (bill.PP, bill.SL) == (1, 4) and handle.episodes_played == 4000
 
 
 def test_covers_reach_the_live_rows() -> None:

@@ -16,13 +16,14 @@ from optac.algorithms.protocol import Traits
 from optac.algorithms.ucbvi import values_by_frequencies
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
+from optac.settings import within
 
 
 @dataclass(frozen=True)
 class Settings:
     """The one constant of ε-greedy."""
 
-    epsilon: float
+    epsilon: float = within(least=0.0, most=1.0)
     """ε, the probability of a uniform action"""
 
 

@@ -13,9 +13,9 @@ Differs from the paper:
 - Orders of the theorem, with every hidden constant 1 and ε = δ = 0.1: β = ε²/(d|A|⁴H⁴). The n and J that go
   with it are beyond any machine (10⁹ episodes on a small lock), and so is the planner's bound: the preset
   `theory` keeps β, takes n from the budget, and lets `planner_cap` end the planner, which the rows then say.
-- The preset `practical`: β = 1/(4d), since features on the simplex have squared norms in [1/d, 1] and the
-  planner would stop at once above 1/d; J = 2H rounds; n = 20|A| episodes per step and round, or what the cap
-  on episodes allows.
+- The preset `practical`: β = 1/(4d), since features on the simplex have squared norms in [1/d, 1] and on
+  flat ones the planner would stop at once above 1/d; J = 2H rounds; n = 20|A| episodes per step and round, or
+  what the cap on episodes allows.
 - A run explores, then commits: its rows carry no gap before the last, and a curve of it is a ladder of budgets.
 """
 
@@ -25,14 +25,13 @@ import numpy as np
 
 from optac.algorithms.loop.handle import Handle, Sizes
 from optac.algorithms.loop.learnt import Learnt, learnt_model
-from optac.algorithms.loop.states import AlgorithmState, no_counts
+from optac.algorithms.loop.states import AlgorithmState
 from optac.algorithms.parts.elliptical_planner import elliptical_planner
 from optac.algorithms.parts.policy_cover import Cover, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
-from optac.array_types import Counts
 from optac.errors import InvalidInput
 from optac.mdp.policies import uniform_policy
-from optac.models.data import add_transitions
+from optac.models import TransitionData
 from optac.oracles import maximum_likelihood
 
 ACCURACY = 0.1
@@ -91,7 +90,7 @@ class State(AlgorithmState):
 
     cover: Cover
     """for every step h < H the planner's policies, uniform after h"""
-    counts: Counts
+    data: TransitionData
 
 
 @dataclass(frozen=True)
@@ -111,20 +110,18 @@ def init(settings: Settings, handle: Handle) -> State:
             f"flambe plays n episodes for each of {max(1, handle.horizon - 1)} steps a round; "
             "the cap on episodes leaves n < 1: raise it, or lower iterations"
         )
-    return State(cover=(uniform_policy(*shape)[None],), counts=no_counts(handle))
+    return State(cover=(uniform_policy(*shape)[None],), data=handle.model_class.empty_data(*shape))
 
 
 def step(settings: Settings, state: State, handle: Handle, rng: np.random.Generator) -> tuple[State, Info]:
     """One round j: collect, fit, cover."""
-    steps = range(max(1, handle.horizon - 1))
-    counts = state.counts.copy()
+    steps, data = range(max(1, handle.horizon - 1)), state.data
     for h in steps:
         played = play_cover(handle, state.cover, settings.samples, uniform_steps=(h,), rng=rng)
-        if settings.whole_trajectories:
-            add_transitions(counts, played)
-        else:
-            np.add.at(counts[h], (played.states[h], played.actions[h], played.states[h + 1]), 1)
-    model, bill = maximum_likelihood(handle.model_class, counts, state.model, slack=settings.slack, rng=rng)
+        data = data.add_steps(played, range(handle.horizon) if settings.whole_trajectories else (h,))
+    model, bill = maximum_likelihood(
+        handle.model_class, data.evidence, state.model, slack=settings.slack, rng=rng
+    )
     bill = state.bill + bill
     cover, planner_steps, capped = [], 0, False
     for h in steps:
@@ -135,7 +132,7 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
         capped = capped or covered.capped
         cover.append(uniform_after(covered.policies, h))
     info = Info(float(model.log_likelihood.sum()), planner_steps, capped)
-    return State(cover=tuple(cover), counts=counts, model=model, bill=bill), info
+    return State(cover=tuple(cover), data=data, model=model, bill=bill), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:

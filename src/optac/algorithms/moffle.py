@@ -4,7 +4,7 @@ low-rank MDPs", JMLR 2024, arXiv:2102.07035): reward-free exploration with a cla
 Step after step it learns a feature by a min-max regression (LearnRep), then covers it: an elliptical
 planner whose plans are made by fitted Q-iteration on the data so far and judged by fresh episodes. Any
 reward is planned by fitted Q-iteration on all the data with the features learnt. An adversarial round of
-LearnRep is a CP call, a fitted Q-iteration a PP call, each priced by its fits.
+LearnRep is a CP call, priced by its fits, a fitted Q-iteration a PP call, priced at H.
 
 Needs reachability: every factor of every step must be reached by some policy with probability η_min > 0. The
 problem's η_min is checked before anything is played, and 0 is refused.
@@ -36,9 +36,11 @@ from optac.algorithms.parts.layers import LayerState as State
 from optac.algorithms.parts.layers import default_iterations as default_iterations
 from optac.algorithms.parts.policy_cover import Policies, play_cover, uniform_after
 from optac.algorithms.protocol import Traits
+from optac.array_types import Probabilities
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
+from optac.settings import within
 
 LEARNREP_SHARE = 0.6
 
@@ -57,7 +59,7 @@ class Settings:
     """the planner's steps at most; a row says when it was reached"""
     tolerance: float
     """LearnRep stops once no discriminator gains more"""
-    max_rounds: int
+    max_rounds: int = within(least=1)
     """LearnRep's adversarial rounds at most; a row says when it was reached"""
 
 
@@ -109,12 +111,13 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     explored, chosen = state.learn(played, tolerance=settings.tolerance, max_rounds=settings.max_rounds)
     bill = state.bill + chosen.bill
     last_cover = handle.horizon - 5  # step h's cover serves step h + 3, and the last step explored is H − 2
-    found, info = _uniform(handle), Info(h, chosen.gap, chosen.rounds, chosen.capped)
+    found, info = list[Probabilities](), Info(h, chosen.gap, chosen.rounds, chosen.capped)
     if h <= last_cover:
         found, capped, planner_bill = _cover(settings, explored, h, handle, rng)
         bill = bill + planner_bill
         info = replace(info, planner_steps=len(found), planner_capped=capped)
-    return replace(explored, cover=(*state.cover, uniform_after(found, h)), bill=bill), info
+    covering = np.stack(found) if found else _uniform(handle)
+    return replace(explored, cover=(*state.cover, uniform_after(covering, h)), bill=bill), info
 
 
 def learnt(settings: Settings, state: State) -> Learnt:
@@ -124,26 +127,26 @@ def learnt(settings: Settings, state: State) -> Learnt:
 
 def _cover(
     settings: Settings, explored: State, h: int, handle: Handle, rng: np.random.Generator
-) -> tuple[Policies, bool, Bill]:
+) -> tuple[list[Probabilities], bool, Bill]:
     """The elliptical planner with plans by fitted Q-iteration; the policies, whether the cap ended it, the bill."""
-    phi, counts = explored.features[h], explored.counts[: h + 1]
+    phi = explored.features[h]
     gamma = np.eye(phi.shape[-1])
-    found: list[np.ndarray] = []
+    found: list[Probabilities] = []
     bill = Bill()
     while len(found) < settings.planner_cap:
         rewards = np.zeros((h + 1, handle.states, handle.actions))
         rewards[h] = np.einsum("sad,de,sae->sa", phi, np.linalg.inv(gamma), phi)
-        q_values, cost = fitted_q_iteration(explored.candidates[:, : h + 1], counts, rewards)
+        q_values, cost = fitted_q_iteration(explored.candidates, explored.counts, rewards)
         bill = bill + cost
         policy = uniform_policy(handle.horizon, handle.states, handle.actions)
         policy[: h + 1] = greedy(q_values, rng)
         played = handle.play_one(policy, settings.rollouts)
         state, action = played.states[h], played.actions[h]
         if float(rewards[h, state, action].mean()) <= 0.75 * settings.beta:
-            return (np.stack(found) if found else _uniform(handle)), False, bill
+            return found, False, bill
         found.append(policy)
         gamma = gamma + phi[state, action].T @ phi[state, action] / settings.rollouts
-    return np.stack(found), True, bill
+    return found, True, bill
 
 
 def _uniform(handle: Handle) -> Policies:

@@ -4,7 +4,7 @@ arXiv:2307.03997): reward-free exploration by barycentric spanners, with a class
 Step after step it learns a feature by a min-max regression, then finds d policies whose expected features
 span all that can be reached (RobustSpanner); with one uniform action more they cover the states two steps
 on. Its linear optimiser is PSDP: policy search by dynamic programming, one regression per step, on episodes
-that roll in with the covers. An adversarial round is a CP call, a PSDP a PP call, each priced by its fits.
+that roll in with the covers. An adversarial round is a CP call, priced by its fits, a PSDP a PP call, priced at H.
 
 The first version of the paper assumes a weak reachability, η‖μ_h(s)‖ ≤ max_π d^π_h(s), which factors that are all
 reachable (η_min > 0) imply: the problem's η_min is checked before anything is played, and 0 is refused. The later
@@ -43,6 +43,7 @@ from optac.array_types import Probabilities
 from optac.mdp.policies import uniform_policy
 from optac.oracles import Bill
 from optac.oracles.planning import greedy
+from optac.settings import within
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,13 @@ class Settings:
     """episodes that estimate a policy's expected feature"""
     spanner_constant: float
     """C, how much a swap must gain"""
-    nudge: float
+    nudge: float = within(above=0.0)
     """ε, keeps the spanner's determinant away from 0"""
     spanner_calls: int
     """calls of PSDP a spanner at most; a row says when it was reached"""
     tolerance: float
     """the min-max regression stops once no discriminator gains more"""
-    max_rounds: int
+    max_rounds: int = within(least=1)
     """adversarial rounds at most; a row says when it was reached"""
 
 
@@ -162,7 +163,7 @@ def psdp(
     """A policy for the reward of step h alone: for t = h … 1, the greedy step of a regression on what followed.
 
     Episodes of stage t roll in with Ψ_t, take a uniform action at t and go on with the steps built so far.
-    One PP call, priced by its stages.
+    One PP call, at the price of any other: H.
     """
     policy = uniform_policy(handle.horizon, handle.states, handle.actions)
     policy[h] = greedy(rewards[None], rng)[0]
@@ -177,7 +178,7 @@ def psdp(
         np.add.at(totals, (state, action), rewards[played.states[h], played.actions[h]])
         fit = class_regression(candidates[:, t], visits, totals / np.maximum(visits, 1.0))
         policy[t] = greedy(fit.prediction[None], rng)[0]
-    return policy, Bill(SL=h + 1, PP=1, accuracy=0.0)
+    return policy, Bill(SL=handle.horizon, PP=1, accuracy=0.0)
 
 
 def _shared(sizes: Sizes) -> Settings:

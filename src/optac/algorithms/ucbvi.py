@@ -7,7 +7,7 @@ with a bonus for rare pairs (PP).
 Differs from the paper:
 
 - Rewards are known. Values are cut off at the largest reward still to come, which the rewards give, where
-  the paper has H − h.
+  the paper has H − h; what was never seen is worth its reward and the largest that may follow, where the paper has H.
 - The policy is planned anew after H episodes, not after each, so that a round costs what it costs elsewhere.
 - Steps have tables of their own; the bonus is the Hoeffding one, c · B_{h+1} / √N_h(s,a). The preset
   `theory` has c = 7 log(5|S||A|T/δ), `practical` c = 0.3.
@@ -68,8 +68,8 @@ def step(settings: Settings, state: State, handle: Handle, rng: np.random.Genera
     """Play, count, plan with the bonus."""
     counts = state.counts.add_trajectories(handle.play_one(state.policy, handle.horizon))
     ceilings = still_to_come(handle.rewards)
-    bonus = settings.bonus_scale * ceilings[1:, None, None] / np.sqrt(np.maximum(counts.visits, 1))
-    bonus = np.where(counts.visits == 0, ceilings[:-1, None, None], bonus)
+    shrunk = settings.bonus_scale / np.sqrt(np.maximum(counts.visits, 1))
+    bonus = np.where(counts.visits == 0, 1.0, shrunk) * ceilings[1:, None, None]
     q_values = values_by_frequencies(counts, handle.rewards + bonus, ceilings)
     bill = state.bill + Bill(SL=1 + handle.horizon, PP=1, accuracy=0.0)
     info = Info(float(bonus.mean()), float(handle.initial @ q_values[0].max(axis=-1)))

@@ -1,7 +1,7 @@
 """Exact values of a problem whose truth is a table, be it of a finite MDP or of a continuous one on its grid."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -82,10 +82,15 @@ class ExactProblem:
         """Q*_h(s,a)."""
         return self.optimal.q_values
 
-    def value(self, policy: PolicyLike) -> float:
+    def tables(self, policy: Any) -> Iterator[Probabilities]:
+        """The tables (H, S, A) that a policy consists of, each checked; a subclass may know further policies."""
+        given: PolicyLike = policy
+        return policy_members(given, self.shape)
+
+    def value(self, policy: Any) -> float:
         """V^π at the initial state; a mixture's is the mean of its members'."""
         total, count = 0.0, 0
-        members = policy_members(policy, self.shape)
+        members = self.tables(policy)
         while batch := list(islice(members, BATCH)):
             total += float(self.values(batch).sum())
             count += len(batch)
@@ -95,16 +100,16 @@ class ExactProblem:
         """V^π of many tables (H, S, A) in one backward pass; they are taken as they are."""
         return policy_values(self.kernel, self.rewards, np.asarray(policies, dtype=float), self.initial)
 
-    def q_values(self, policy: PolicyLike) -> QValues:
+    def q_values(self, policy: Any) -> QValues:
         """Q^π_h(s,a) of one table; a mixture has none, since its member is drawn once an episode."""
         if isinstance(policy, MixturePolicy):
             raise InvalidInput("a mixture has no action values; ask for those of one of its members")
-        (table,) = policy_members(policy, self.shape)
+        (table,) = self.tables(policy)
         return policy_q_values(self.kernel, self.rewards, table)
 
-    def occupancy(self, policy: PolicyLike) -> Occupancy:
+    def occupancy(self, policy: Any) -> Occupancy:
         """d^π_h(s); a mixture's is the mean of its members'."""
-        members = policy_members(policy, self.shape)
+        members = self.tables(policy)
         return np.mean([occupancies(self.kernel, member, self.initial) for member in members], axis=0)
 
     @cached_property

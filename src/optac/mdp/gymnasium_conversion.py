@@ -147,8 +147,10 @@ def _made(environment: str | BaseEnv, options: dict[str, Any]) -> BaseEnv:
         imported(module, f"the module that is to register {environment!r}")
     try:
         return gymnasium.make(environment, **options)
-    except (gymnasium.error.Error, TypeError) as error:
-        raise InvalidInput(f"Gymnasium cannot make {environment!r}: {error}") from None
+    except Exception as error:  # the environment's own code
+        raise InvalidInput(
+            f"Gymnasium cannot make {environment!r}: {type(error).__name__}: {error}"
+        ) from None
 
 
 def _absorbing_table(table: dict[int, Any], initial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ A policy on observations is worth what its average over emissions given the late
 taken over one fixed sample of emissions a problem, which no learner ever sees.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -15,8 +15,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from optac.array_types import Array, Probabilities
+from optac.errors import InvalidInput
 from optac.mdp.exact_problem import ExactProblem
 from optac.mdp.low_rank import LowRankMDP
+from optac.mdp.policies import MixturePolicy, policy_members
 from optac.mdp.values import occupancies, policy_q_values, policy_values
 
 if TYPE_CHECKING:
@@ -135,17 +137,20 @@ class RichProblem(ExactProblem):
         return probabilities
 
     def on_latents(self, policy: Any) -> Probabilities:
-        """π̄_h(a|z), the policy's mean over the fixed emissions of z; a table over latents is taken as it is."""
+        """π̄_h(a|z), the policy's mean over the fixed emissions of z; a table over latents is itself, checked."""
         if isinstance(policy, ReadsLatents):
             return np.asarray(self.confusion(policy.decoders) @ policy.table)
         if not isinstance(policy, ObservationPolicy):
-            return np.asarray(policy, dtype=float)
+            (table,) = policy_members(policy, self.shape)
+            return table
         return np.stack([self._shown(policy, h).mean(axis=1) for h in range(self.horizon)])
 
-    def value(self, policy: Any) -> float:
-        """V^π of a policy that reads observations, or of a table over latents; a mixture's is its members' mean."""
-        members = [policy] if isinstance(policy, ObservationPolicy | np.ndarray) else list(policy)
-        return float(np.mean(self.values(members)))
+    def tables(self, policy: Any) -> Iterator[Probabilities]:
+        """What a policy that reads observations, or a table over latents, does on latents; of a mixture each member."""
+        several = isinstance(policy, MixturePolicy)
+        if several and not len(policy):
+            raise InvalidInput("a mixture without members has no value")
+        return map(self.on_latents, policy if several else [policy])
 
     def values(self, policies: Sequence[Any]) -> np.ndarray:
         """V^π of many policies."""

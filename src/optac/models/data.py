@@ -3,6 +3,7 @@
 Nothing here grows with the number of episodes beyond the transitions that differ.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,14 @@ class TransitionData:
         gram_visits = self.gram_visits.copy()
         gram_visits[before_last, states[before_last, later], actions[before_last, later]] += 1
         return TransitionData(evidence, gram_visits)
+
+    def add_steps(self, played: Trajectories, steps: Sequence[int]) -> "TransitionData":
+        """The fit with the transitions at these steps of every episode."""
+        states, actions = played
+        at = np.asarray(steps)
+        step = np.broadcast_to(at[:, None], (len(at), actions.shape[1]))
+        told = (step, states[at], actions[at], states[at + 1])
+        return TransitionData(self.evidence.add(*(one.ravel() for one in told)), self.gram_visits)
 
     def add_steps_before(self, played: Trajectories) -> "TransitionData":
         """The fit with the transition at step h of RI(π, h + 1) too: its state is π's own, its action uniform."""

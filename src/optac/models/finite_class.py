@@ -59,6 +59,14 @@ class FiniteClass:
                 )
         check_table(len(self.candidates) * len(self.candidates[0][0]), states, actions)
 
+    def check_horizon(self, horizon: int) -> None:
+        """Every candidate describes H steps."""
+        for i, (phi, mu) in enumerate(self.candidates):
+            if (len(phi), len(mu)) != (horizon, horizon):
+                raise InvalidInput(
+                    f"candidate {i} has {len(phi)} steps of phi and {len(mu)} of mu; the problem has {horizon}"
+                )
+
     def empty_data(self, horizon: int, states: int, actions: int) -> TransitionData:
         """Where a learner's memory starts."""
         return TransitionData.empty(horizon, states, actions)

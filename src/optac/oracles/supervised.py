@@ -20,7 +20,7 @@ class ModelClass(Protocol):
         ...
 
     def empty_data(self, horizon: int, states: int, actions: int) -> Any:
-        """Where a learner's memory starts: TransitionData, or its like for a continuous space."""
+        """Where a learner's memory starts: TransitionData, or its like, whose `evidence` is what `fit` is given."""
         ...
 
     def log_size(self, horizon: int, states: int, actions: int, samples: int) -> float:

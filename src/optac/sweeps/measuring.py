@@ -1,9 +1,9 @@
 """One row for a run of an algorithm to ε: when it came within ε of the optimum for good, what that cost, and its curve.
 
 For good means from there to the end of the run; the first time is kept beside it. An anytime algorithm is read off one
-run, at every iteration of it, though its history holds a thousand at most. A reward-free one returns nothing before its
-end, so it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and one row at the end of each rung. Keys are
-those of a solve's history.
+run, at every iteration of it, of which its history holds a thousand and the last. A reward-free one returns nothing
+before its end, so it gets a ladder of budgets n, 2n, 4n, …, each a run of its own, and one row at the end of each rung.
+Keys are those of a solve's history.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -11,6 +11,7 @@ import numpy as np
 
 from optac.algorithms.loop.run import prepare
 from optac.mdp import LowRankMDP, make_problem, uniform_policy
+from optac.mdp.sampling import Trajectories
 from optac.models.data import add_transitions
 from optac.models.low_rank import LowRankModel
 from optac.oracles import ModelClass
@@ -26,8 +27,8 @@ def is_as_likely_as_the_truth(model_class: Any, problem: LowRankMDP | None = Non
     A search that may end in a local maximum has one nat for it.
     """
     problem = problem or _small_problem()
-    counts = _counts(problem, EPISODES)
-    fitted = _fit(_class(model_class, problem), counts).log_likelihood.sum()
+    chosen, counts = _class(model_class, problem), _counts(problem, EPISODES)
+    fitted = _fit(chosen, problem, EPISODES).log_likelihood.sum()
     truth = _log_likelihood(problem.transitions, counts).sum()
     assert fitted >= truth - SLACK * problem.horizon - 1.0, (
         f"the fit has log-likelihood {fitted:.2f}; the truth has {truth:.2f}"
@@ -40,7 +41,7 @@ def is_never_worse_after_a_fit(model_class: Any, problem: LowRankMDP | None = No
     chosen, previous = _class(model_class, problem), None
     for episodes in (10, 100, 300, 300):
         counts = _counts(problem, episodes)
-        model = _fit(chosen, counts, previous)
+        model = _fit(chosen, problem, episodes, previous)
         if previous is not None:
             before = _log_likelihood(previous.phi @ previous.mu[:, None], counts).sum()
             after = model.log_likelihood.sum()
@@ -54,7 +55,7 @@ def says_what_it_fits(model_class: Any, problem: LowRankMDP | None = None) -> No
     """A model's transitions are distributions of the class's rank, and its log-likelihood is that of the data."""
     problem = problem or _small_problem()
     chosen, counts = _class(model_class, problem), _counts(problem, 50)
-    model, again = _fit(chosen, counts), _fit(chosen, counts)
+    model, again = (_fit(chosen, problem, 50) for _ in range(2))
     horizon, states, actions = problem.shape
     assert model.phi.shape == (horizon, states, actions, chosen.rank), f"phi has shape {model.phi.shape}"
     assert model.mu.shape == (horizon, chosen.rank, states), f"mu has shape {model.mu.shape}"
@@ -92,15 +93,25 @@ def _class(model_class: Any, problem: LowRankMDP) -> ModelClass:
     return prepare(problem, "opt-ac", model_class=model_class).handle.model_class
 
 
-def _fit(model_class: ModelClass, counts: np.ndarray, previous: LowRankModel | None = None) -> LowRankModel:
-    return model_class.fit(counts, previous, slack=SLACK, rng=np.random.default_rng(1))
+def _fit(
+    model_class: ModelClass, problem: LowRankMDP, episodes: int, previous: LowRankModel | None = None
+) -> LowRankModel:
+    """Of what the class's own memory keeps of uniform play."""
+    data = model_class.empty_data(*problem.shape).add_steps(
+        _played(problem, episodes), range(problem.horizon)
+    )
+    return model_class.fit(data.evidence, previous, slack=SLACK, rng=np.random.default_rng(1))
+
+
+def _played(problem: LowRankMDP, episodes: int) -> Trajectories:
+    policy = uniform_policy(*problem.shape)[None]
+    member = np.zeros(episodes, dtype=np.int64)
+    return problem.simulator.play(policy, np.random.default_rng(0), member=member)
 
 
 def _counts(problem: LowRankMDP, episodes: int) -> np.ndarray:
     counts = np.zeros((*problem.shape, problem.states), dtype=np.int64)
-    policy = uniform_policy(*problem.shape)[None]
-    member = np.zeros(episodes, dtype=np.int64)
-    add_transitions(counts, problem.simulator.play(policy, np.random.default_rng(0), member=member))
+    add_transitions(counts, _played(problem, episodes))
     return counts
 
 

@@ -22,7 +22,7 @@ EVALUATION_BATCH = 16
 LOGGED_ROWS = 1000
 UNREACHED = 1e-9
 
-SAVED = ("_members", "_pending", "_value_sum", "_seconds", "_iterations", "history", "stopped")
+SAVED = ("_members", "_pending", "_value_sum", "_seconds", "_iterations", "_last", "history", "stopped")
 """what changes in the accounts as a run goes on"""
 
 Row = dict[str, Any]
@@ -38,9 +38,10 @@ class _Played(NamedTuple):
 
 @dataclass
 class Accounts:
-    """The history of a run: every policy played, valued exactly, many at a time; at most a thousand rows of it.
+    """The history of a run: every policy played, valued exactly, many at a time; a thousand rows of it, and the last.
 
-    A reward-free algorithm has no policy to value before its end: the gaps of its earlier rows are None.
+    Rows in which a search ended at its cap are among them, however many. A reward-free algorithm has no policy to value
+    before its end: the gaps of its earlier rows are None.
     """
 
     problem: Problem
@@ -60,6 +61,8 @@ class Accounts:
     _value_sum: float = 0.0
     _seconds: float = 0.0
     _iterations: int = 0
+    _last: Row | None = None
+    """the newest row, where it is not in the history"""
 
     def add(self, k: int, before: AlgorithmState, after: AlgorithmState, info: Any, seconds: float) -> None:
         """Iteration k went from state `before` to `after`."""
@@ -73,9 +76,10 @@ class Accounts:
             **asdict(info),
         }
         if self.reward_free:
-            # The last row learns its gap when all is over, so each is reported when the next one comes.
-            self._report()
-            self.history.append({**row, "gap": None, "last_gap": None})
+            # The last row learns its gap when all is over, so each is kept when the next one comes.
+            if self._last is not None:
+                self._keep(self._last)
+            self._last = {**row, "gap": None, "last_gap": None}
             return
         assert isinstance(before, PlayingState) and isinstance(after, PlayingState)
         self._pending.append(_Played(before.policy, after.deployed, row))
@@ -93,7 +97,7 @@ class Accounts:
         for name in SAVED:
             setattr(self, name, saved[name])
 
-    def _value_pending(self, next_policy: Any, *, last: bool = False) -> None:
+    def _value_pending(self, next_policy: Any) -> None:
         """Row k's gap is of the mixture up to π⁽ᵏ⁾, its last_gap of the policy one would deploy after it.
 
         That is π⁽ᵏ⁺¹⁾, unless the algorithm explores with another policy than it would deploy.
@@ -103,27 +107,35 @@ class Accounts:
         values = self.problem.values([*(played.policy for played in self._pending), next_policy])
         deployed = [played.deployed for played in self._pending if played.deployed is not None]
         last_values = self.problem.values(deployed) if deployed else values[1:]
-        optimal, log_every = self.problem.optimal_value, -(-self.rounds // LOGGED_ROWS)
+        optimal = self.problem.optimal_value
         for i, (played, last_value) in enumerate(zip(self._pending, last_values, strict=True)):
             row = played.row
             self._value_sum += float(values[i])
             row["gap"] = optimal - self._value_sum / row["iteration"]
             row["last_gap"] = optimal - float(last_value)
-            if row["iteration"] % log_every == 0 or (last and i == len(self._pending) - 1):
-                self.history.append(row)
-                self._report()
+            self._keep(row)
             if self.until is not None:
                 self.stopped = self.until(row)
         self._pending.clear()
 
-    def _report(self) -> None:
-        if self.progress and self.history:
-            self.progress(self.history[-1])
+    def _keep(self, row: Row, *, last: bool = False) -> None:
+        """Have a row in the history and reported, where it is one of a thousand, the last, or of a search cut off."""
+        log_every = -(-self.rounds // LOGGED_ROWS)
+        capped = any(value is True for name, value in row.items() if name.endswith("_capped"))
+        if not (last or capped or row["iteration"] % log_every == 0):
+            self._last = row
+            return
+        self._last = None
+        self.history.append(row)
+        if self.progress:
+            self.progress(row)
 
     def result(self, identity: Row, state: PlayingState) -> Result:
         """Of an algorithm whose policies were played: their mixture and the last."""
         self._require_a_round()
-        self._value_pending(state.policy, last=True)
+        self._value_pending(state.policy)
+        if self._last is not None:
+            self._keep(self._last, last=True)
         policy = MixturePolicy(self._members, size=self._iterations, policy=self.problem.policy)
         value = self._value_sum / self._iterations
         last = state.policy if state.deployed is None else state.deployed
@@ -138,14 +150,9 @@ class Accounts:
         value = self.problem.value(planned)
         bill = state.bill + bill
         gap = self.problem.optimal_value - value
-        self.history[-1].update(
-            episodes=self.handle.episodes_played,
-            bill=bill.asdict(),
-            seconds=self._seconds,
-            gap=gap,
-            last_gap=gap,
-        )
-        self._report()
+        assert self._last is not None, "a round was taken"
+        ended = {"episodes": self.handle.episodes_played, "bill": bill.asdict(), "seconds": self._seconds}
+        self._keep({**self._last, **ended, "gap": gap, "last_gap": gap}, last=True)
         policy = MixturePolicy([planned])
         return self._result(identity, state, policy, value, planned, [planned], bill, learnt)
 

@@ -80,7 +80,10 @@ def checked_distribution(rho: Any, problem: Problem) -> np.ndarray:
     shape = problem.states, problem.actions
     if rho is None:
         return problem.uniform_pairs()
-    array = np.asarray(rho, dtype=float)
+    try:
+        array = np.asarray(rho, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"rho must be numbers of shape {shape} (states, actions); {error}") from None
     if array.shape != shape or not (array >= 0).all() or abs(array.sum() - 1) > 1e-6:
         raise InvalidInput(
             f"rho must be a distribution of shape {shape} (states, actions); got {array.shape}"
@@ -140,6 +143,8 @@ def chosen_class(
             f"not {model_class}"
         )
     chosen.check(problem.states, problem.actions)
+    if isinstance(chosen, FiniteClass):
+        chosen.check_horizon(problem.horizon)
     return chosen, {} if traits.without_class else choices
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from optac.array_types import Counts, QValues, Rewards
+from optac.array_types import Counts
 from optac.oracles import Bill
 
 RIDGE = 1e-6
@@ -48,16 +48,18 @@ def class_regression(
 
 
 def fitted_q_iteration(
-    features: Float[np.ndarray, "candidate horizon state action rank"], counts: Counts, rewards: Rewards
-) -> tuple[QValues, Bill]:
-    """Q_t = r_t + the regression of max_a' Q_{t+1}(s', a') on the pairs of step t, backwards from the last step.
+    features: Float[np.ndarray, "candidate horizon state action rank"],
+    counts: Counts,
+    rewards: Float[np.ndarray, "stage state action"],
+) -> tuple[Float[np.ndarray, "stage state action"], Bill]:
+    """Q_t = r_t + the regression of max_a' Q_{t+1}(s', a') on the pairs of step t, from the last of `rewards` on back.
 
-    One PP call, priced by the stages it fits. A step without data is taken to lead nowhere.
+    One PP call, at the price of any other: H, the steps that the features have. A step without data is taken to lead
+    nowhere.
     """
-    horizon = len(rewards)
     q_values = rewards.astype(float).copy()
-    for t in reversed(range(horizon - 1)):
+    for t in reversed(range(len(rewards) - 1)):
         visits = counts[t].sum(axis=-1).astype(float)
         targets = counts[t] @ q_values[t + 1].max(axis=-1) / np.maximum(visits, 1.0)
         q_values[t] += class_regression(features[:, t], visits, targets).prediction
-    return q_values, Bill(SL=max(1, horizon - 1), PP=1, accuracy=0.0)
+    return q_values, Bill(SL=features.shape[1], PP=1, accuracy=0.0)

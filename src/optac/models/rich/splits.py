@@ -68,6 +68,8 @@ def telling_directions(features: Array, contexts: Contexts) -> tuple[Array, floa
         return np.zeros((dim, 0)), 0.0
     centred = features - features.mean(axis=0)
     covariance = centred.T @ centred / rows
+    if not np.trace(covariance) > 0:  # all rows are equal
+        return np.zeros((dim, 0)), 0.0
     shrinkage = 0.02 + dim / (dim + rows)
     covariance[np.diag_indices(dim)] += shrinkage * np.trace(covariance) / dim
     root = np.linalg.cholesky(covariance)

@@ -88,7 +88,7 @@ def measure(**arguments: Any) -> Row:
     unsolved: list[int] = []
 
     def look(row: Row) -> bool:
-        """Every iteration's row, though the history holds a thousand at most."""
+        """Every iteration's row, of which the history holds a thousand and the last."""
         (solved if row["last_gap"] <= target else unsolved).append(row["episodes"])
         return False
 
