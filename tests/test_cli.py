@@ -13,6 +13,7 @@ import pytest
 
 from optac.algorithms.protocol import load_algorithm
 from optac.cli import build_parser, main
+from optac.runs.solve_snapshots import unpacked
 from optac.settings import meanings
 from tests.random_problems import random_problem
 
@@ -225,8 +226,12 @@ def test_signals_are_recorded_and_tell_in_the_exit_code(name: str, code: int) ->
     process.send_signal(getattr(signal, name))
     assert process.wait(timeout=120) == code
     status = json.loads(Path("cut/status.json").read_text())
-    assert status == {"state": "interrupted", "why": f"stopped by {name}"}
+    assert status["state"] == "interrupted" and status["why"].startswith(
+        f"interrupted by {name}; `optac resume "
+    )
     rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    kept = unpacked(Path("cut/checkpoints/solve.npz").read_bytes())
+    assert kept["row_count"] == len(rows) and kept["run"]["iteration"] >= rows[-1]["iteration"]
     assert [row["iteration"] for row in rows] == [200 * (i + 1) for i in range(len(rows))]
 
 
@@ -296,3 +301,38 @@ def test_a_problem_whose_rewards_were_mapped_is_shown_in_their_own_unit_too(caps
     assert " -13.0000, " in line  # thirteen steps along the cliff, each at −1
     assert run("solve", "combination-lock", "horizon=2", "actions=2", "--iterations", "1") == 0
     assert "own rewards" not in capsys.readouterr().out
+
+
+def test_with_json_nothing_else_is_printed_there_whoever_prints(tmp_path: Path) -> None:
+    """An environment that prints when it is made, in Python and past it, in a process of its own."""
+    (tmp_path / "noisy.py").write_text(
+        "import os\nimport gymnasium\nfrom gymnasium.envs.classic_control import PendulumEnv\n"
+        "class Noisy(PendulumEnv):\n"
+        "    def __init__(self, **given):\n"
+        "        print('made'); os.write(1, b'made\\n'); super().__init__(**given)\n"
+        "gymnasium.register('noisy/E-v0', entry_point=Noisy, max_episode_steps=20)\n"
+    )
+    words = ["train", "noisy:noisy/E-v0", "--path", str(tmp_path), "--steps", "20", "--json", "--out", "run"]
+    words += ["--set", "learning_starts=30", "eval_every=0"]
+    command = [sys.executable, "-c", f"import sys; from optac.cli import main; sys.exit(main({words}))"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == 20 and "made" in done.stderr
+
+
+def test_options_of_trainings_are_refused_for_a_solve(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["solve", "combination-lock", "horizon=2", "--iterations", "3", "--out", "run", "--json"]) == 0
+    )
+    first = json.loads(capsys.readouterr().out)
+    assert main(["resume", "run", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert first["seconds"] == again["seconds"] and first["bill"] == again["bill"]
+    for option in (["--stop-on-reward", "3"], ["--tensorboard"]):
+        assert main(["resume", "run", *option]) == 2
+        assert "is for trainings" in capsys.readouterr().err
+
+
+def test_an_environments_argument_may_have_a_space_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "Ant-v5", "--env-kwargs", "xml_file=/no dir/ant.xml", "--steps", "10"]) == 2
+    assert "/no dir/ant.xml" in capsys.readouterr().err

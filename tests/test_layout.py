@@ -21,6 +21,7 @@ ORDER = [
         "signals",
         "terminal",
         "threads",
+        "words",
     ],
     ["settings", "registry", "plain_files"],
     ["mdp"],

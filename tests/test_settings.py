@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optac.errors import InvalidInput
-from optac.settings import assignments, canonical, changed, digest, plain, read, read_fields, setting
+from optac.settings import canonical, changed, digest, read, read_fields, read_parameters, run_id, setting
+from optac.words import assignments, plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,3 +125,26 @@ def test_the_canonical_form_forgets_the_order_and_nothing_else(values) -> None:
 )
 def test_text_in_quotes_stays_text(said: str, meant: object) -> None:
     assert plain(said) == meant
+
+
+def test_targets_that_differ_in_what_a_name_leaves_out_have_other_ids() -> None:
+    targets = [
+        "Pendulum-v1 g=5.0",
+        "Pendulum-v1 g=-5.0",
+        "txt word=a_b",
+        "txt word=a-b",
+        "optac/Ant-v0",
+        "optac/Ant v0",
+    ]
+    assert len({run_id("sac", target, {}, 0) for target in targets}) == len(targets)
+    assert run_id("sac", "optac/Ant-v0", {}, 0) == f"sac-optac-Ant-v0-{digest({})}-s0", "as it always was"
+
+
+def odd(horizon, depth=None, seed: int = 0): ...
+
+
+@pytest.mark.parametrize("name", ["horizon", "depth"])
+def test_a_parameter_of_no_known_kind_is_refused_with_what_to_do(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"the problem does not say of what kind its parameter {name} is"):
+        read_parameters(odd, {name: "3"}, "the problem")
+    assert read_parameters(odd, {"seed": "3"}, "the problem") == {"seed": 3}

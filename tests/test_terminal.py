@@ -1,5 +1,7 @@
+import io
+
 from optac.agents.training.progress import Progress, training_progress
-from optac.terminal import progress, show_table
+from optac.terminal import progress, rich_table, show_table
 
 
 def test_table_in_a_pipe_is_aligned_plain_text(capsys) -> None:
@@ -36,3 +38,14 @@ def test_a_training_says_how_far_it_is_how_fast_and_how_well(monkeypatch, capsys
     with training_progress(0, 10) as progress:  # a pipe has lines of evaluations instead
         progress.step(5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_brackets_in_a_table_are_text_and_no_markup() -> None:
+    from rich.console import Console
+
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(
+        rich_table("[bold]t[/]", ["[a]", "b"], [["runs/[x]/y", "walls=[true,false]"], ["[/z]", ""]])
+    )
+    shown = console.export_text()
+    assert all(text in shown for text in ("[bold]t[/]", "[a]", "runs/[x]/y", "walls=[true,false]", "[/z]"))

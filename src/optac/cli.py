@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from optac import __version__
-from optac.commands.subcommand import Parser, notice
+from optac.commands.subcommand import Parser, json_alone, notice
 from optac.errors import Interrupted, OptacError, OptacWarning, Terminated, refusal
 from optac.registry import add_paths
 from optac.signals import let_go, listen
@@ -84,7 +84,8 @@ def _run(words: Sequence[str]) -> int:
         with _warnings_in_a_line():
             arguments = build_parser(chosen).parse_args(words)
             add_paths(arguments.path)
-            return int(arguments.run(arguments) or 0)
+            with json_alone(arguments.json):
+                return int(arguments.run(arguments) or 0)
     except KeyboardInterrupt as stop:
         notice("interrupted")
         return 143 if isinstance(stop, Terminated) else 130

@@ -1,7 +1,7 @@
 """One reader of settings: Python keywords, command-line text and TOML give the same values, or the same error.
 
 Read one value with `read`, the fields of a dataclass with `read_fields`, the parameters of a function with
-`read_parameters`, `name=value` words with `assignments`. The kind of a value is its annotation: bool, int, float,
+`read_parameters`; words.py makes values of `name=value` words. The kind of a value is its annotation: bool, int, float,
 str, a Literal, or any of them `| None`. `setting` declares a field with its meaning and range.
 
 An id covers what determines a result and differs from its preset: `changed` finds that, `canonical` gives it one
@@ -133,7 +133,13 @@ def read_parameters(function: Callable[..., Any], given: Mapping[str, Any], what
     for name, value in given.items():
         if name not in usual:
             raise unknown_name(f"parameter of {what}", name, usual)
-        read_ones[name] = _read(name, value, kinds.get(name, type(usual[name])), Range())
+        kind = kinds.get(name, type(usual[name]))
+        if not _is_readable(kind):
+            raise InvalidInput(
+                f"{what} does not say of what kind its parameter {name} is; annotate it as bool, int, float, str, a "
+                "Literal, or one of them | None"
+            )
+        read_ones[name] = _read(name, value, kind, Range())
     return read_ones
 
 
@@ -168,34 +174,6 @@ def require_memory(size: int, what: str, lower: str) -> None:
         raise InvalidInput(
             f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
         )
-
-
-def assignments(words: Iterable[str], what: str) -> dict[str, str]:
-    """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
-    parsed: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals and value):
-            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value")
-        if name in parsed:
-            raise InvalidInput(f"{name} is given twice: {parsed[name]} and {value}")
-        parsed[name] = value
-    return parsed
-
-
-def plain(value: Any) -> Any:
-    """A value of which nobody says the kind: text becomes true, false, none or a number; else, and in quotes, text."""
-    if not isinstance(value, str):
-        return value
-    if re.fullmatch(r"(['\"]).*\1", value):
-        return value[1:-1]
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
-    if value.lower() in words:
-        return words[value.lower()]
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(value)
-    return value
 
 
 def changed(
@@ -238,9 +216,11 @@ def digest(determining: Mapping[str, Any]) -> str:
 def run_id(who: str, target: str, determining: Mapping[str, Any], seed: int) -> str:
     """As in `sac-Hopper-v5-1a2b3c4d-s0`: an agent or algorithm, its environment or problem, the hash, the seed.
 
-    The number of steps is not in it: a run that is continued is the same run.
+    The number of steps is not in it: a run that is continued is the same run. Where the words for the target leave out
+    what may tell it from another, as a minus, the hash has all of it.
     """
-    return f"{_words(who)}-{_words(target)}-{digest(determining)}-s{seed}"
+    told = determining if _PLAIN_TARGET.fullmatch(target) else {**determining, "target": target}
+    return f"{_words(who)}-{_words(target)}-{digest(told)}-s{seed}"
 
 
 def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
@@ -261,6 +241,13 @@ def _read(name: str, value: Any, kind: Any, within: Range) -> Any:
         told = f"{name}={clipped(value)}"
         raise InvalidInput(f"{told} is not valid; {name} must be {wanted(kind, within)}") from None
     return answer
+
+
+def _is_readable(kind: Any) -> bool:
+    """Whether values of a kind can be read: it is one of the plain ones, or a Literal, perhaps | None."""
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, UnionType) else (kind,)
+    first = next((one for one in kinds if one is not NoneType), None)
+    return typing.get_origin(first) is typing.Literal or first in _READERS
 
 
 def _choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
@@ -302,4 +289,5 @@ def _words(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
 
 
+_PLAIN_TARGET = re.compile(r"[A-Za-z0-9.]+([-/:][A-Za-z0-9.]+)*( [A-Za-z0-9]+=[A-Za-z0-9.]+)*")
 _READERS: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text}

@@ -40,12 +40,13 @@ def rich_table(
 ) -> Any:
     """A table for a terminal, its first column to the left."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=Text(title), title_justify="left", title_style="bold")  # Text: brackets are no markup
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=no_wrap)
+        table.add_column(Text(column), justify="left" if i == 0 else "right", no_wrap=no_wrap)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -78,10 +79,10 @@ def _bar() -> Any:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     return Progress(*columns, console=Console(stderr=True))

@@ -297,3 +297,11 @@ def test_a_problem_is_written_whole_and_through_no_link(
     compare._save_in(tmp_path, problem, tmp_path / "aside.npz")
     assert not (tmp_path / "problem.npz").is_symlink() and not (tmp_path / "elsewhere.npz").exists()
     assert optac.LowRankMDP.load(tmp_path / "problem.npz").horizon == 2
+
+
+def test_a_comparison_in_python_is_kept_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    problem = optac.make_problem("combination-lock", horizon=2, actions=2)
+    optac.compare(problem, ["opt-ac"], seeds=1, episodes=20, out=tmp_path / "linked" / "x")
+    assert (tmp_path / "real" / "x" / "metrics.jsonl").is_file()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from optac.provenance import all_versions, source_commit
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import write_json
 from optac.runs.solving import resume
-from optac.sweeps.launcher import Watching, expected_speed, lay_out, run_sweep
+from optac.sweeps.expected_speed import expected_speed
+from optac.sweeps.launcher import Watching, lay_out, run_sweep
 from optac.sweeps.local_executor import Executor, LocalExecutor
 from optac.sweeps.plan import Sweep, read_sweep
 from optac.sweeps.standing import run_standing, sweep_standing
@@ -149,7 +151,7 @@ def test_a_worker_ends_with_its_launcher_and_a_dead_one_is_replaced() -> None:
     launcher.communicate()
     while Path(f"/proc/{second}").exists():
         time.sleep(0.05)
-    assert run_standing(path).state == "waiting" and run_standing(path).why == "stopped by SIGTERM"
+    assert run_standing(path).state == "waiting" and "interrupted by SIGTERM; " in str(run_standing(path).why)
 
 
 def test_a_worker_of_a_nice_launcher_is_nice_to_other_sessions_too() -> None:
@@ -431,3 +433,44 @@ def test_the_speed_of_a_training_is_its_usual_one_not_that_of_a_late_resume(tmp_
         folder.append({"time/total_timesteps": step, "time/fps": speed, **learning})
     write_json(folder.path / "result.json", {"time/steps_per_second": 8.1})
     assert run_standing(folder.path).speed == 300.0
+
+
+class Refusing(Here):
+    """Cannot start a worker, as where the disk is full."""
+
+    def start(self, task: Task) -> None:
+        raise OSError("no space left on device")
+
+
+def test_a_run_whose_worker_cannot_be_started_is_tried_again_and_then_given_up() -> None:
+    said: list[str] = []
+    runs = swept(locks(seeds=1), Refusing(), retries=1, watching=Watching(say=said.append))
+    assert [run.state for run in runs.values()] == ["failed"] * 2
+    assert (
+        sum("could not be started: no space left on device; it is started again" in one for one in said) == 2
+    )
+    assert sum("given up after 2 attempts" in one for one in said) == 2
+
+
+def test_a_sweep_that_is_refused_leaves_the_one_that_is_there_as_it_was() -> None:
+    lay_out(locks(seeds=1), Path("runs/locks"))
+    before = {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()}
+    grown = locks(seeds=2)
+    changed = [replace(run, config={**run.config, "rounds": 6}) for run in grown.runs]
+    with pytest.raises(InvalidInput, match="differs in rounds"):
+        lay_out(replace(grown, runs=tuple(changed)), Path("runs/locks"))
+    assert before == {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()}
+
+
+def test_a_link_on_the_way_to_a_sweep_is_followed_in_a_dry_run_too(capsys) -> None:
+    Path("scratch").mkdir()
+    Path("runs").symlink_to("scratch")
+    locks(seeds=1)
+    for words in (["--dry-run"], ["--jobs", "1"], ["--dry-run"]):
+        assert main(["sweep", "locks.toml", "--quiet", *words]) == 0, capsys.readouterr().err
+
+
+def test_a_table_of_settings_that_is_no_table_is_refused() -> None:
+    Path("locks.toml").write_text(LOCKS.format(seeds=1, iterations=5) + "[settings]\nopt-ac = 3\n")
+    with pytest.raises(InvalidInput, match=r"opt-ac = 3 must be a table, \[opt-ac\]"):
+        read_sweep(Path("locks.toml"))

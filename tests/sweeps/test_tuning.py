@@ -256,3 +256,23 @@ def test_the_command_says_what_is_missing_and_what_it_found(
     monkeypatch.setattr("optac.errors.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"optac\[tune\]"):
         tune(tuning_of("search", given()), tmp_path / "other", Here)
+
+
+def test_values_that_are_refused_together_are_a_failed_trial_and_the_search_goes_on(tmp_path: Path) -> None:
+    search = {"actor_every": [1, 2], "delay_ends": {"low": 10, "high": 50}}
+    asked = given(trials=6, steps=20) | {"search": search}
+    asked["settings"] = {name: value for name, value in SETTINGS.items() if name != "actor_every"}
+    found = tune(tuning_of("search", asked), tmp_path / "a", Here)
+    refused = [one for one in found.trials if one.settings["actor_every"] == 1]
+    assert 0 < len(refused) < 6 == len(found.trials)
+    assert all(one.state == "failed" and "would change nothing" in str(one.why) for one in refused)
+    assert all(one.state in ("finished", "pruned") for one in found.trials if one not in refused)
+    again = tune(tuning_of("search", asked), tmp_path / "a", Here)
+    assert again.trials == found.trials
+
+
+@pytest.mark.parametrize("step", [2.5, 0.5])
+def test_a_step_between_whole_numbers_is_refused(step: float) -> None:
+    search = {"width": {"low": 8, "high": 64, "step": step}}
+    with pytest.raises(InvalidInput, match=r"width\.step"):
+        tuning_of("search", given() | {"search": search, "settings": {}})

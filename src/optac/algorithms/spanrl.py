@@ -46,7 +46,7 @@ from optac.oracles.planning import greedy
 from optac.settings import within
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """The constants of SpanRL."""
 

@@ -49,7 +49,14 @@ def _resume_solve(arguments: argparse.Namespace, kind: Any) -> int:
         raise InvalidInput(
             f"--steps {arguments.steps}: {arguments.run_folder} is a solve, which has no steps"
         )
-    said = {**kind.resume()(arguments.run_folder, trust=arguments.trust), "out": str(arguments.run_folder)}
+    for option in ("stop_on_reward", "tensorboard", "callback"):
+        if getattr(arguments, option) not in (None, False, []):
+            raise InvalidInput(
+                f"--{option.replace('_', '-')} is for trainings; {arguments.run_folder} is a solve: leave it out"
+            )
+    ended = kind.resume()(arguments.run_folder, trust=arguments.trust)
+    said = {name.removeprefix("time/"): value for name, value in ended.items()}
+    said["out"] = str(arguments.run_folder)
     answer(arguments, said, lambda: print(f"{arguments.run_folder} is finished; see result.json there"))
     return 0
 

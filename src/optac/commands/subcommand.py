@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from textwrap import fill
@@ -170,8 +172,48 @@ def notice(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """The one object that --json promises."""
-    print(json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item)))
+    """The one object that --json promises, printed once all else is done."""
+    text = json.dumps(value, default=lambda item: item.item() if hasattr(item, "item") else str(item))
+    if _answers:
+        _answers[-1].append(text)
+    else:
+        print(text)
+
+
+_answers: list[list[str]] = []
+"""the objects to print in the end, of each command that has standard output for them alone"""
+
+
+@contextmanager
+def json_alone(asked: bool) -> Iterator[None]:
+    """With --json, standard output is for the one object: what others print there meanwhile goes to standard error."""
+    if not asked:
+        yield
+        return
+    shown, kept = sys.stdout, None
+    if _descriptor(shown) == 1:  # for what is no Python too
+        shown.flush()
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    _answers.append([])
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout = shown
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
+        for text in _answers.pop():
+            print(text)
+
+
+def _descriptor(stream: Any) -> int | None:
+    try:
+        number: int = stream.fileno()
+    except (AttributeError, OSError, ValueError):
+        return None
+    return number
 
 
 def answer(arguments: argparse.Namespace, value: Any, show: Callable[[], None]) -> None:

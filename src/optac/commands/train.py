@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, listed_settings
 from optac.registry import load
 from optac.runs.training_result import TrainingResult
-from optac.settings import assignments
 from optac.terminal import show_table
 from optac.threads import limit_threads
+from optac.words import assignments
 
 DEFAULT_AGENT = "crffsac"
 
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     return run_training(
         arguments,
         lambda **watching: train(
-            " ".join([arguments.environment, *arguments.env_kwargs]),
+            " ".join([arguments.environment, *map(_one_word, arguments.env_kwargs)]),
             arguments.agent,
             steps=arguments.steps,
             seed=arguments.seed,
@@ -81,6 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
             **watching,
         ),
     )
+
+
+def _one_word(given: str) -> str:
+    """`name=value`, the value in quotes where there is a space in it."""
+    name, equals, value = given.partition("=")
+    return f'{name}{equals}"{value}"' if re.search(r"\s", value) and value[:1] not in "\"'[" else given
 
 
 def run_training(arguments: argparse.Namespace, train: Any) -> int:

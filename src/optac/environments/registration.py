@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from optac.errors import InvalidInput, OptacError, unknown_name
 from optac.registry import imported
-from optac.settings import assignments, plain
+from optac.words import assignments, parted, plain
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def register_tasks() -> None:
 def environment_name(words: str) -> str:
     """An environment in its one form: its id, then its arguments `name=value` in the order of their names."""
     name, kwargs = _parted(words)
-    texts = {key: value if isinstance(value, str) else _text(value) for key, value in kwargs.items()}
+    texts = {key: _quoted(value) if isinstance(value, str) else _text(value) for key, value in kwargs.items()}
     return " ".join([name, *(f"{key}={texts[key]}" for key in sorted(texts))])
 
 
@@ -107,9 +108,16 @@ def make(words: str, **settings: Any) -> gymnasium.Env[Any, Any]:
 
 def _parted(words: str) -> tuple[str, dict[str, Any]]:
     """The id, and the arguments that follow it."""
-    name, *given = words.split() or [""]
+    name, *given = parted(words)
     kwargs = assignments(given, "parameter of an environment")
     return name, {key: _value(value) for key, value in kwargs.items()}
+
+
+def _quoted(text: str) -> str:
+    """Text as it is, in quotes where it would else be parted or read as something else."""
+    if plain(text) == text and not re.search(r"[\s'\"]|^\[", text):
+        return text
+    return f"'{text}'" if '"' in text else f'"{text}"'
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,8 @@ from optac.mdp.families.smooth_walk import SmoothWalk
 from optac.mdp.low_rank import LowRankMDP
 from optac.mdp.rich_problem import RichProblem
 from optac.mdp.tabular import TabularMDP
-from optac.settings import changed, parameters_of, plain, read, read_parameters
+from optac.settings import changed, parameters_of, read, read_parameters
+from optac.words import plain
 
 # What reading a damaged archive or an array with an odd header raises; a size that no memory has is one of them.
 _UNREADABLE = (

@@ -86,7 +86,7 @@ def short_name(environment: str) -> str:
 def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> list[Group]:
     """The groups, agents in the reference's order within each environment, told apart by their labels."""
     ordered = sorted(
-        gathered(runs, lambda run: run.setup).values(),
+        (alike for seeds in gathered(runs, lambda run: run.setup).values() for alike in _alike(seeds)),
         key=lambda seeds: (seeds[0].environment, *reference.place(seeds[0].agent), seeds[0].steps),
     )
     return [
@@ -99,6 +99,23 @@ def group_runs(runs: Sequence[TrainingRun], reference: Reference = UNTOLD) -> li
         )
         for seeds in ordered
     ]
+
+
+def _alike(seeds: Sequence[TrainingRun]) -> list[list[TrainingRun]]:
+    """Runs that say they changed the same, parted where a preset was another when one of them was made."""
+    names = sorted({name for run in seeds for name in _told_apart(run, seeds)})
+    return list(
+        gathered(seeds, lambda run: tuple(repr(run.learning_settings.get(name)) for name in names)).values()
+    )
+
+
+def _told_apart(run: TrainingRun, others: Sequence[TrainingRun]) -> dict[str, Any]:
+    """A run's settings of which another has another value; one that lacks a setting was made before there was one."""
+    return {
+        name: value
+        for name, value in sorted(run.learning_settings.items())
+        if any(one.learning_settings.get(name, value) != value for one in others)
+    }
 
 
 def _name_and_label(
@@ -120,8 +137,9 @@ def _name_and_label(
             for name, value in sorted(run.learning_settings.items())
             if any(rival.learning_settings.get(name) != value for rival in rivals)
         }
-    elif run.preset != "default":
-        changed = {"preset": run.preset, **changed}
+    else:
+        preset = {} if run.preset == "default" else {"preset": run.preset}
+        changed = {**preset, **changed, **_told_apart(run, [one for one in rivals if one.setup == run.setup])}
     varied = {name: one.varied[name] for one in seeds for name in one.varied if name not in BOOKKEEPING}
     agent = reference.name(run.agent)
     label = joined_words(agent, {**varied, **changed})

@@ -119,10 +119,11 @@ def shared_tasks(groups: Sequence[Group], reference: Reference) -> Shared:
     """Agent → its groups on the reference's tasks where every agent has enough seeds for the same steps.
 
     The agents that the reference names say which tasks those are, or all agents where none is named. Another agent is
-    among them if it has enough seeds on all of these tasks, and is said to be left out if it has not.
+    among them if it has enough seeds on all of these tasks, and is said to be left out if it has not. One that has
+    enough of them nowhere is no more than begun.
     """
     usable = [g for g in groups if g.environment in reference.scales and g.has_usual_settings]
-    agents = sorted({group.agent for group in usable}, key=reference.place)
+    agents = sorted({g.agent for g in usable if len(g.scores) >= SEEDS_NEEDED}, key=reference.place)
     named = [agent for agent in agents if agent in reference.names] or agents
     found: dict[str, list[Group]] = {agent: [] for agent in agents}
     tasks = 0
@@ -131,7 +132,9 @@ def shared_tasks(groups: Sequence[Group], reference: Reference) -> Shared:
             there = {
                 g.agent: g
                 for g in usable
-                if (g.environment, g.steps) == (task, budget) and len(g.scores) >= SEEDS_NEEDED
+                if g.agent in found
+                and (g.environment, g.steps) == (task, budget)
+                and len(g.scores) >= SEEDS_NEEDED
             }
             if len(there) > 1 and all(agent in there for agent in named):
                 tasks += 1

@@ -25,7 +25,10 @@ def train_command(config: Mapping[str, Any]) -> str:
 
 def resume_command(folder: Path, config: Mapping[str, Any]) -> str:
     """`optac resume …`, with the folders of a user's own code, and the word that it is trusted."""
-    own = ":" in config["environment"] or config["agent"] not in entries("agent")
+    if config.get("kind") == "solve":
+        own = ":" in config["problem"] or config["algorithm"] not in entries("algorithm")
+    else:
+        own = ":" in config["environment"] or config["agent"] not in entries("agent")
     return _line(["optac", "resume", folder, *_paths(config), *(["--trust"] if own else [])])
 
 

@@ -7,8 +7,9 @@ sweep takes it for finished.
 
 import argparse
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from optac.errors import InvalidInput
 from optac.runs.command_lines import train_command
@@ -16,11 +17,13 @@ from optac.runs.folder import RunFolder
 from optac.runs.json_files import read_json_object, write_json
 from optac.runs.kinds import TRAIN
 from optac.runs.training_config import training_id
+from optac.settings import canonical
 
 
 def publish(run: Path, results: Path) -> Path:
     """Copy the record of a finished training run to `results`; where it now lies."""
     folder = RunFolder.open(run)
+    run = folder.path
     config, status = TRAIN.config_of(folder), folder.status
     if status is None or status.state != "finished":
         state = "not started" if status is None else status.state
@@ -41,12 +44,23 @@ def publish(run: Path, results: Path) -> Path:
     return to
 
 
-def is_published(run: str, results: Path) -> bool:
-    """Whether the record of the run with this id is there."""
+def is_published(run: str, results: Path, settings: Mapping[str, Any] | None = None) -> bool:
+    """Whether the record of the run with this id is there; refused where it was made with other `settings`.
+
+    An id names what differs from a preset, and presets of earlier versions were others. Settings that a record lacks
+    came later, with defaults that change nothing.
+    """
     path = results / run
     if not (path / "config.json").exists():
         return False
-    return RunFolder.open(path).is_finished
+    folder = RunFolder.open(path)
+    then = folder.config.get("settings", {})
+    for name, value in (settings or {}).items():
+        if name in then and canonical(then[name]) != canonical(value):
+            raise InvalidInput(
+                f"{folder.path} was made with {name}={then[name]}, where {name}={value} is asked for: move it away"
+            )
+    return folder.is_finished
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -5,8 +5,9 @@ learner's state is made of are taken, and none of their code runs, so that a fil
 nothing else. What is met twice is written once, and is one thing again when it comes back.
 
 The snapshot is one file, replaced whole, every half minute at most and so seldom that writing takes a twentieth of the
-time; gone when the solve is finished. One that is damaged, whose rows are, or that another version of the source made,
-is not used: the solve starts again. A learner of a user's own class leaves none.
+time, and once more where a signal ends the solve; gone when it is finished. One that is damaged, whose rows are, or
+that another version of the source made, is not used: the solve starts again. A learner of a user's own class leaves
+none.
 """
 
 import hashlib
@@ -23,12 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from optac.errors import InvalidInput, RunFailed
+from optac.errors import Interrupted, InvalidInput, RunFailed
 from optac.plain_files import is_there, read_plain, remove, rename, write_plain
 from optac.provenance import made_by
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row
 from optac.runs.sealed_config import refuse_changed, sealed_config
+from optac.signals import Noted
 
 ROOMS = ("optac.algorithms.", "optac.mdp.", "optac.models.", "optac.oracles.", __name__)
 DIGEST = hashlib.sha256().digest_size
@@ -46,8 +48,9 @@ SHARE = 20.0
 class FolderSnapshots:
     """The one snapshot of a folder."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, caught: Noted | None = None, command: str = "") -> None:
+        """Once a signal was `caught` all is kept, and the solve ends with the command that continues it."""
+        self._folder, self._caught, self._command = folder, caught, command
         self._path = folder.checkpoints / "solve.npz"
         self._source = f"{made_by()['commit']} {made_by()['versions']['optac']}"
         self._due = time.monotonic() + SECONDS
@@ -66,9 +69,14 @@ class FolderSnapshots:
         return None
 
     def offer(self, make: Callable[[], Row]) -> None:
-        """Keep it if it is time."""
-        if not self._possible or time.monotonic() < self._due:
-            return
+        """Keep it if it is time, or if a signal ends the solve."""
+        ending = self._caught is not None and self._caught.heard()
+        if self._possible and (ending or time.monotonic() >= self._due):
+            self._keep(make)
+        if self._caught is not None and ending:
+            raise Interrupted(self._caught[0], self._command)
+
+    def _keep(self, make: Callable[[], Row]) -> None:
         started = time.monotonic()
         self._folder.check()
         self._folder.flush_rows()

@@ -20,12 +20,14 @@ from optac.models import DecodedPolicy, LowRankModel, RichModel
 from optac.models.rich.decoders import Decoders, StepDecoder
 from optac.oracles import Bill
 from optac.plain_files import write_plain
+from optac.runs.command_lines import resume_command
 from optac.runs.folder import RunFolder
 from optac.runs.json_files import Row, read_json_object, write_json
 from optac.runs.lease import Claim
 from optac.runs.running import at_work
 from optac.runs.solve_snapshots import FolderSnapshots, as_npz
 from optac.settings import canonical, run_id
+from optac.signals import noted
 
 ELSEWHERE: Mapping[str, str] = {
     "iterations": "--iterations",
@@ -196,9 +198,9 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
         folder.append(recorded(row))
         on_row(row)
 
-    with at_work(folder):
+    with at_work(folder), noted() as caught:
         folder.note_beginning()
-        snapshots = FolderSnapshots(folder)
+        snapshots = FolderSnapshots(folder, caught, resume_command(folder.path, folder.config))
         result = replace(run, progress=keep)(snapshots=snapshots)
         folder.check()
         summary = {**result.summary(), "settings": asdict(result.settings), **_latents(run.problem, result)}

@@ -116,12 +116,12 @@ def compare(
     resumes; a problem given as an object is saved there too, as problem.npz. Without, nothing is left on disk.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "compare" if out is None else Path(out)
+        folder = (Path(temporary) / "compare" if out is None else Path(out)).resolve()
         name, title = str(problem), None
         if isinstance(problem, ExactProblem):
             name, title = str(folder / PROBLEM_FILE), repr(problem)[1:-1]
             folder.mkdir(parents=True, exist_ok=True)
-            _save_in(folder, problem, Path(temporary) / PROBLEM_FILE)
+            _save_in(folder, problem, Path(temporary).resolve() / PROBLEM_FILE)
         chosen = prepared_comparison(
             name,
             algorithms=algorithms,

@@ -49,7 +49,7 @@ def planned(
 
 def missing_runs(sweep: Sweep, results: Path) -> list[str]:
     """The ids of the runs that have no record in `results`."""
-    return [run.id for run in sweep.runs if not is_published(run.id, results)]
+    return [run.id for run in sweep.runs if not is_published(run.id, results, _determining(run.config))]
 
 
 def reproduce_runs(
@@ -63,6 +63,7 @@ def reproduce_runs(
     minutes: int | float | None = None,
 ) -> set[str]:
     """Run in `work` what has no record in `results` yet, and publish each run as it ends; the ids still missing."""
+    work, results = work.resolve(), results.resolve()
     for name in missing_runs(sweep, results):
         if run_standing(work / name).state == "finished":  # killed before it was published
             publish(work / name, results)
@@ -79,6 +80,14 @@ def reproduce_runs(
             measured=[results / run.id for run in sweep.runs],
         )
     return set(missing_runs(sweep, results))
+
+
+def _determining(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a run's result depends on."""
+    from optac.agents.record import record_of
+
+    names = record_of(config["agent"]).settings.determining_names()
+    return {name: value for name, value in config["settings"].items() if name in names}
 
 
 def _published(run: Path, results: Path, watching: Watching) -> None:

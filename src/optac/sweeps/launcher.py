@@ -10,23 +10,22 @@ import os
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from errno import EEXIST
 from pathlib import Path
-from statistics import median
-from typing import Any
 
 from optac.errors import InvalidInput, OptacError, RunFailed, cannot_write
 from optac.plain_files import NotPlain, is_folder, is_there
 from optac.provenance import all_versions
 from optac.registry import paths
 from optac.runs.folder import RunFolder
-from optac.runs.json_files import read_json_object, write_json
-from optac.runs.kinds import KINDS, SWEEP_FILE
+from optac.runs.json_files import write_json
+from optac.runs.kinds import SWEEP_FILE
 from optac.runs.lease import LeaseWatch, holder, newest_attempt
 from optac.runs.lock import Lock
 from optac.settings import read
+from optac.sweeps.expected_speed import expected_speed
 from optac.sweeps.local_executor import Executor
 from optac.sweeps.plan import Sweep, SweptRun
 from optac.sweeps.standing import SweepStanding, run_standing, sweep_run_ids
@@ -60,6 +59,7 @@ def lay_out(sweep: Sweep, path: Path) -> None:
         raise cannot_write(path, error) from error
     with contextlib.ExitStack() as held:
         held.callback(Lock(path, SECONDS_TO_LAY_OUT).release)
+        _refuse_others(sweep, path)
         _write_sweep_file(sweep, path)
         for run in sweep.runs:
             with contextlib.suppress(RunFailed):  # a damaged run is reported when its turn comes
@@ -69,8 +69,15 @@ def lay_out(sweep: Sweep, path: Path) -> None:
 
 def planned(sweep: Sweep, path: Path) -> SweepStanding:
     """Where every run of a sweep stands, without running any; refused where `lay_out` would refuse a folder."""
-    if is_there(path) and not path.is_dir():
+    place = path.resolve()
+    if is_there(place) and not place.is_dir():
         raise cannot_write(path, FileExistsError(EEXIST, os.strerror(EEXIST)))
+    _refuse_others(sweep, place)
+    return replace(_standing(sweep, place), path=path)
+
+
+def _refuse_others(sweep: Sweep, path: Path) -> None:
+    """Refuse a folder in which the place of one of the runs is another's, before anything is written there."""
     _known_runs(path)
     for run in sweep.runs:
         with contextlib.suppress(RunFailed):
@@ -78,7 +85,6 @@ def planned(sweep: Sweep, path: Path) -> SweepStanding:
                 RunFolder.open(path / run.id).refuse_another(run.config)
             else:
                 RunFolder(path / run.id).refuse_what_is_no_run()
-    return _standing(sweep, path)
 
 
 def _standing(sweep: Sweep, path: Path) -> SweepStanding:
@@ -201,9 +207,10 @@ class _Launcher:
             self.has_room = bool(self.running)
             return True
         self.has_room = True
-        if self._can_end(run):
-            self._start(run)
-        return False
+        if not self._can_end(run):
+            return False
+        self._start(run)
+        return run in self.waiting  # it could not be started, and is tried again
 
     def _start(self, run: SweptRun) -> None:
         newest = newest_attempt(self.path / run.id)
@@ -268,20 +275,6 @@ class _Launcher:
         if speed is None or run.total is None:
             return left > 0
         return MARGIN * (run.total - run_standing(self.path / run.id).reached) / speed <= left
-
-
-def expected_speed(config: Mapping[str, Any], runs: Iterable[Path]) -> float | None:
-    """The usual speed of finished runs of the same learner on the same task; else of the learner; else of any."""
-    kind = KINDS[config["kind"]]
-    like: dict[int, list[float]] = {0: [], 1: [], 2: []}
-    for path in runs:
-        found = run_standing(path)
-        if found.state != "finished" or not found.speed or found.kind is not kind:
-            continue
-        other = read_json_object(path / "config.json")
-        same = (*(other[name] == config[name] for name in (kind.learner, kind.task)),)
-        like[0 if all(same) else 1 if same[0] else 2].append(found.speed)
-    return next((median(speeds) for _, speeds in sorted(like.items()) if speeds), None)
 
 
 def _names(sweep: Sweep, path: Path) -> dict[str, str]:

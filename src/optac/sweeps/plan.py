@@ -15,7 +15,8 @@ from optac.errors import InvalidInput, clipped, require_known, unknown_name
 from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
-from optac.settings import assignments, read
+from optac.settings import read
+from optac.words import assignments, parted
 
 Settings = dict[str, Any]
 
@@ -132,7 +133,7 @@ def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     for algorithm in algorithms:
         find("algorithm", algorithm)
     for words in problems:
-        name, *parameters = words.split() or [""]
+        name, *parameters = [words] if words.endswith(".npz") else parted(words)
         chosen: Settings = {"problem": name, "parameters": assignments(parameters, "parameter"), **budget}
         problem = problem_of(SolveConfig(**chosen))
         for seed, algorithm in itertools.product(seeds, algorithms):
@@ -155,7 +156,7 @@ def _variants(
             if name in known:
                 raise InvalidInput(f"[settings.{name}] is for {name}, which the sweep does not run")
             raise unknown_name("table of [settings]", name, among)
-    own |= settings.get(who, {})
+    own |= table_of(settings, who)
     for name, value in own.items():
         if value == []:
             raise InvalidInput(f"{name} = [] leaves no run; give it a value or leave it out")

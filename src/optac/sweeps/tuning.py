@@ -78,7 +78,7 @@ def tune(
         for start in range(0, len(trials), tuning.together):
             here = slice(start, start + tuning.together)
             if any(trial.state == "waiting" for trial in trials[here]):
-                runs = {run.id: run for trial in trials[here] for run in _runs(tuning, trial)}
+                runs = {run.id: run for trial in trials[here] if trial.runs for run in _runs(tuning, trial)}
                 sweep = Sweep(tuning.name, tuning.given, tuple(runs.values()))
                 run_sweep(sweep, path, executor(), retries=retries, watching=watching)
                 trials[here] = [_read(path, trial) for trial in trials[here]]
@@ -153,7 +153,9 @@ def _run(tuning: Tuning, settings: Mapping[str, Any], seed: int, bars: Mapping[s
 
 
 def _read(path: Path, trial: Trial) -> Trial:
-    """The trial with what its runs came to."""
+    """The trial with what its runs came to; one that was refused has none."""
+    if not trial.runs:
+        return trial
     curves, reasons, states = [], [], set()
     for name in trial.runs:
         folder = RunFolder.open(path / name)
@@ -187,7 +189,11 @@ def _next_trials(tuning: Tuning, trials: Sequence[Trial], count: int) -> list[Tr
     for number in range(len(trials), len(trials) + count):
         settings = dict(study.ask(_distributions(tuning)).params)
         again = next((one for one in (*trials, *chosen) if one.settings == settings), None)
-        ids = tuple(_run(tuning, settings, one, bars).id for one in tuning.seeds)
+        try:
+            ids = tuple(_run(tuning, settings, one, bars).id for one in tuning.seeds)
+        except InvalidInput as error:  # each value is allowed, and these together are not
+            chosen.append(Trial(number, settings, (), bars, "failed", why=str(error)))
+            continue
         if again is None:
             chosen.append(Trial(number, settings, ids, bars))
         else:

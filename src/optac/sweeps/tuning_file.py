@@ -123,9 +123,8 @@ def _checked(tuning: Tuning) -> Tuning:
         search[name] = replace(one, whole=whole)
         if whole:
             low, high = read_back
-            search[name] = replace(
-                search[name], low=low, high=high, step=None if one.step is None else int(one.step)
-            )
+            step = None if one.step is None else read(f"{name}.step", one.step, int, least=1)
+            search[name] = replace(search[name], low=low, high=high, step=step)
     return replace(tuning, search=search)
 
 
