@@ -16,9 +16,10 @@ from optac.algorithms.loop.run import prepare
 from optac.algorithms.protocol import load_algorithm
 from optac.cli import COMMANDS, build_parser
 from optac.mdp import make_problem
+from optac.meanings import meanings
 from optac.report.tables import markdown_table
 from optac.runs.metrics import SOLVE, TRAINING
-from optac.settings import Range, meanings, parameters_of, wanted
+from optac.settings import Range, parameters_of, wanted
 
 MODULES = {
     "optac": "The names that `import optac` gives",

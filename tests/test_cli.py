@@ -13,8 +13,8 @@ import pytest
 
 from optac.algorithms.protocol import load_algorithm
 from optac.cli import build_parser, main
+from optac.meanings import meanings
 from optac.runs.solve_snapshots import unpacked
-from optac.settings import meanings
 from tests.random_problems import random_problem
 
 

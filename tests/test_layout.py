@@ -15,6 +15,7 @@ ORDER = [
         "array_types",
         "errors",
         "figures",
+        "meanings",
         "notebook",
         "numpy_policy",
         "provenance",

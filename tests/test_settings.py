@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optac.errors import InvalidInput
-from optac.settings import canonical, changed, digest, read, read_fields, read_parameters, run_id, setting
-from optac.words import assignments, plain
+from optac.settings import (
+    assignments,
+    canonical,
+    changed,
+    digest,
+    read,
+    read_fields,
+    read_parameters,
+    run_id,
+    setting,
+)
+from optac.words import plain
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One reader of settings: Python keywords, command-line text and TOML give the same values, or the same error.
 
 Read one value with `read`, the fields of a dataclass with `read_fields`, the parameters of a function with
-`read_parameters`; words.py makes values of `name=value` words. The kind of a value is its annotation: bool, int, float,
+`read_parameters`, `name=value` words with `assignments`. The kind of a value is its annotation: bool, int, float,
 str, a Literal, or any of them `| None`. `setting` declares a field with its meaning and range.
 
 An id covers what determines a result and differs from its preset: `changed` finds that, `canonical` gives it one
@@ -9,16 +9,13 @@ form, `digest` one hash, and `run_id` puts readable words around it. So neither 
 the order of settings matters, and a new setting whose default changes nothing changes no id.
 """
 
-import ast
 import dataclasses
 import hashlib
 import inspect
-import itertools
 import json
 import math
 import os
 import re
-import textwrap
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -76,22 +73,6 @@ def setting(default: Any, text: str, *, determines: bool = True, **bounds: Bound
 def within(**bounds: Bound) -> Any:
     """A dataclass field without a default, with its Range; what it means stands under it."""
     return dataclasses.field(metadata={"range": Range(**bounds)})
-
-
-def meanings(kind: type) -> dict[str, str]:
-    """What each field of a dataclass means: as `setting` has it, else the text that stands under it in its file."""
-    said: dict[str, str] = {}
-    for base in reversed(kind.__mro__[:-1]):
-        try:
-            (node,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
-        except (OSError, TypeError):  # made without a file
-            continue
-        for field, text in itertools.pairwise(getattr(node, "body", [])):
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                constant = text.value if isinstance(text, ast.Expr) else None
-                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-                    said[field.target.id] = constant.value
-    return {one.name: one.metadata.get("help", said.get(one.name, "")) for one in dataclasses.fields(kind)}
 
 
 def wanted(kind: Any, within: Range | None = None) -> str:
@@ -174,6 +155,19 @@ def require_memory(size: int, what: str, lower: str) -> None:
         raise InvalidInput(
             f"{what} would take {size / 2**30:,.0f} GiB, this machine has {there / 2**30:,.0f}; lower {lower}"
         )
+
+
+def assignments(words: Iterable[str], what: str) -> dict[str, str]:
+    """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
+    parsed: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value")
+        if name in parsed:
+            raise InvalidInput(f"{name} is given twice: {parsed[name]} and {value}")
+        parsed[name] = value
+    return parsed
 
 
 def changed(

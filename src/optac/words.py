@@ -1,24 +1,8 @@
-"""The meaning of words on a command line or in a file: `name=value`, quotes, values of which nobody says the kind."""
+"""The meaning of words on a command line or in a file: quotes, and values of which nobody says the kind."""
 
 import re
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
-
-from optac.errors import InvalidInput
-
-
-def assignments(words: Iterable[str], what: str) -> dict[str, str]:
-    """`name=value` words as a mapping; `what` names them in errors: parameter, setting."""
-    parsed: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals and value):
-            raise InvalidInput(f"{word!r} is not a {what}; write it as name=value")
-        if name in parsed:
-            raise InvalidInput(f"{name} is given twice: {parsed[name]} and {value}")
-        parsed[name] = value
-    return parsed
 
 
 def parted(words: str) -> list[str]:

@@ -171,7 +171,7 @@ def test_candidates_are_estimated_before_they_are_made(monkeypatch: pytest.Monke
 def test_batches_take_no_more_memory_for_more_steps_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     monkeypatch.setattr(
-        "optac.agents.training.learner.require_memory", lambda size, what, lower: sizes.append(size)
+        "optac.agents.training.fitting.require_memory", lambda size, what, lower: sizes.append(size)
     )
     for n_step in (1, 2, 1_000):
         Agent("probe/Drifting-v0", agent="sac", width=4, batch_size=4, n_step=n_step)

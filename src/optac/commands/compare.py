@@ -4,10 +4,10 @@ import argparse
 import os
 
 from optac.commands.subcommand import add_everywhere, add_examples, add_problem, is_quiet, print_json
+from optac.settings import assignments
 from optac.studies.compare import LADDER_TITLE, compared
 from optac.sweeps.comparing import prepared_comparison
 from optac.terminal import progress, show_table
-from optac.words import assignments
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

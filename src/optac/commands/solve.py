@@ -22,8 +22,8 @@ from optac.commands.subcommand import (
 from optac.mdp import Problem
 from optac.report.tables import ORACLES
 from optac.runs.solving import SolveConfig, prepared_solve, run_solve
+from optac.settings import assignments
 from optac.terminal import progress, show_table
-from optac.words import assignments
 
 
 def configure(parser: Parser) -> None:

@@ -14,7 +14,8 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from optac.errors import clipped, unknown_name
-from optac.settings import meanings, wanted
+from optac.meanings import meanings
+from optac.settings import wanted
 
 SEVERAL = ("--set", "--env-kwargs")
 """options that take one NAME=VALUE each, and may have more of them behind"""

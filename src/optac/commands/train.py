@@ -10,9 +10,9 @@ from typing import Any
 from optac.commands.subcommand import Parser, add_everywhere, add_examples, answer, is_quiet, listed_settings
 from optac.registry import load
 from optac.runs.training_result import TrainingResult
+from optac.settings import assignments
 from optac.terminal import show_table
 from optac.threads import limit_threads
-from optac.words import assignments
 
 DEFAULT_AGENT = "crffsac"
 

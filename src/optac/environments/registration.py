@@ -13,7 +13,8 @@ from gymnasium.envs.registration import EnvSpec
 
 from optac.errors import InvalidInput, OptacError, unknown_name
 from optac.registry import imported
-from optac.words import assignments, parted, plain
+from optac.settings import assignments
+from optac.words import parted, plain
 
 
 @dataclass(frozen=True)

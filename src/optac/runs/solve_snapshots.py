@@ -48,8 +48,10 @@ SHARE = 20.0
 class FolderSnapshots:
     """The one snapshot of a folder."""
 
-    def __init__(self, folder: RunFolder, caught: Noted | None = None, command: str = "") -> None:
-        """Once a signal was `caught` all is kept, and the solve ends with the command that continues it."""
+    def __init__(
+        self, folder: RunFolder, caught: Noted | None = None, command: Callable[[], str] = lambda: ""
+    ) -> None:
+        """Once a signal was `caught` all is kept, and the solve ends with the `command` that continues it."""
         self._folder, self._caught, self._command = folder, caught, command
         self._path = folder.checkpoints / "solve.npz"
         self._source = f"{made_by()['commit']} {made_by()['versions']['optac']}"
@@ -74,7 +76,7 @@ class FolderSnapshots:
         if self._possible and (ending or time.monotonic() >= self._due):
             self._keep(make)
         if self._caught is not None and ending:
-            raise Interrupted(self._caught[0], self._command)
+            raise Interrupted(self._caught[0], self._command())
 
     def _keep(self, make: Callable[[], Row]) -> None:
         started = time.monotonic()

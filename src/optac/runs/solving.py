@@ -200,7 +200,7 @@ def _run(run: PreparedRun, folder: RunFolder, on_row: Callable[[Row], None]) -> 
 
     with at_work(folder), noted() as caught:
         folder.note_beginning()
-        snapshots = FolderSnapshots(folder, caught, resume_command(folder.path, folder.config))
+        snapshots = FolderSnapshots(folder, caught, lambda: resume_command(folder.path, folder.config))
         result = replace(run, progress=keep)(snapshots=snapshots)
         folder.check()
         summary = {**result.summary(), "settings": asdict(result.settings), **_latents(run.problem, result)}

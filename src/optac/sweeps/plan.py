@@ -15,8 +15,8 @@ from optac.errors import InvalidInput, clipped, require_known, unknown_name
 from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
-from optac.settings import read
-from optac.words import assignments, parted
+from optac.settings import assignments, read
+from optac.words import parted
 
 Settings = dict[str, Any]
 

@@ -43,10 +43,11 @@ def newest_sound(
     for path in listed(parent):
         try:
             found = load(path, pieces_folder(parent), replay=replay)
-            if not but(found):
-                return found, damage
         except CheckpointCorrupt as error:
             damage.append(error)
+            continue
+        if not but(found):
+            return found, damage
     for path in listed(parent) if replay and damage else ():
         with suppress(CheckpointCorrupt):
             found = load(path, pieces_folder(parent), replay=False)
