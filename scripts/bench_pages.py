@@ -13,7 +13,7 @@ from optac.runs.json_files import read_json_object
 from optac.studies.bench import spread
 from optac.studies.bench.agents import AIMS, NAMES, TWO_CORES, rate, ratios
 from optac.studies.bench.returns import CONTENDERS, MINUTES, SEEDS, TASKS, on_one_processor
-from optac.studies.bench.returns_report import COLUMNS, comparable, draw, lines, summary, verdicts
+from optac.studies.bench.returns_report import COLUMNS, by_seed, comparable, draw, lines, summary, verdicts
 
 FIGURE = "results/bench/returns/returns.png"
 COMMAND = "optac bench returns --out results/bench"
@@ -100,7 +100,8 @@ def returns_part(rows: Sequence[Row]) -> str:
     found = summary(rows)
     parts = [_how_many(rows)]
     for task, contenders in found.items():
-        parts += [f"### {task}\n", markdown_table(COLUMNS, lines(contenders))]
+        each = markdown_table(*by_seed(grouped(rows, "task")[task]))
+        parts += [f"### {task}\n", markdown_table(COLUMNS, lines(contenders)), "Seed by seed:\n", each]
     return "\n".join([*parts, *(f"{said}\n" for said in verdicts(found)), _figure("../")])
 
 

@@ -20,7 +20,7 @@ from optac.runs.folder import RunFolder
 from optac.studies.bench import BENCHES, cpu_training, returns
 from optac.studies.bench.cpu_training import Budget, Training, Watch
 from optac.studies.bench.returns import CONTENDERS, Contender, fresh_environment, measure, trained
-from optac.studies.bench.returns_report import curves, draw, lines, summary, verdicts
+from optac.studies.bench.returns_report import by_seed, curves, draw, lines, summary, verdicts
 from scripts.bench_pages import readme_returns, returns_part, returns_rows
 
 SHORT = {"minutes": 1.0, "evaluations": 2, "episodes": 1}
@@ -325,6 +325,12 @@ def test_pages_say_how_many_trainings_are_in_and_what_they_came_to():
     assert "| optac cRFFSAC | 50 (40–60) | 200 (200–200) | 20 / 20 | 300 / 300 |" in readme
     assert "| Hopper-v5, 3 seeds | HalfCheetah-v5, 3 seeds | steps per CPU-second, Hopper / HalfC" in readme
     assert "**not measured yet.**" in returns_part([]) and "returns.png" not in returns_part([])
+
+
+def test_seeds_stand_beside_each_other_and_what_is_missing_is_a_dash() -> None:
+    columns, shown = by_seed([row("sbx-sac", 0, [10, 1030]), row("crffsac", 1, [10, -60])])
+    assert columns == ["", "seed 0", "seed 1"]
+    assert shown == [["optac cRFFSAC", "—", "−60"], ["SBX SAC", "1,030", "—"]]
 
 
 def test_pages_are_of_twenty_minutes_alone(tmp_path: Path, made: list[str]) -> None:

@@ -6,6 +6,7 @@ from statistics import mean, median
 from typing import Any, Final
 
 from optac.figures import COLOURS, figure
+from optac.report.numbers import fixed
 from optac.report.statistics import SEEDS_NEEDED
 from optac.report.tables import Number, Row, grouped
 from optac.studies.bench.returns import CONTENDERS, on_one_processor
@@ -55,6 +56,20 @@ def _cells(one: Mapping[str, Sequence[Number]]) -> list[str]:
     wide = f"{median(one['return']):,.0f} ({min(one['return']):,.0f}–{max(one['return']):,.0f})"
     rest = [f"{median(one[name]):,.0f}" for name in ("steps", "steps_per_cpu_second", "peak_rss_megabytes")]
     return [str(len(one["return"])), wide.replace("-", "−"), *rest]
+
+
+def by_seed(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """One task's columns and lines: what each contender came to with each seed, — where it has not been trained."""
+    found = {(row["contender"], row["seed"]): mean(row["curve"][-1]["returns"]) for row in rows}
+    seeds = sorted({seed for _, seed in found})
+    names = [name for name in CONTENDERS if any((name, seed) in found for seed in seeds)]
+    return ["", *(f"seed {seed}" for seed in seeds)], [
+        [CONTENDERS[name].title, *(_number(found.get((name, seed))) for seed in seeds)] for name in names
+    ]
+
+
+def _number(value: Number | None) -> str:
+    return "—" if value is None else fixed(value, 0)
 
 
 def curves(rows: Sequence[Row]) -> dict[Number, list[Number]]:
