@@ -69,7 +69,7 @@ def by_seed(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
 
 
 def _number(value: Number | None) -> str:
-    return "—" if value is None else fixed(value, 0)
+    return "—" if value is None else fixed(float(value), 0)
 
 
 def curves(rows: Sequence[Row]) -> dict[Number, list[Number]]:
