@@ -23,3 +23,8 @@ def plain(value: Any) -> Any:
         with suppress(ValueError):
             return kind(value)
     return value
+
+
+def quoted(text: str) -> str:
+    """Text in quotes, single ones where it has a double one in it."""
+    return f"'{text}'" if '"' in text else f'"{text}"'

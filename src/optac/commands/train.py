@@ -13,6 +13,7 @@ from optac.runs.training_result import TrainingResult
 from optac.settings import assignments
 from optac.terminal import show_table
 from optac.threads import limit_threads
+from optac.words import quoted
 
 DEFAULT_AGENT = "crffsac"
 
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _one_word(given: str) -> str:
     """`name=value`, the value in quotes where there is a space in it."""
     name, equals, value = given.partition("=")
-    return f'{name}{equals}"{value}"' if re.search(r"\s", value) and value[:1] not in "\"'[" else given
+    return f"{name}{equals}{quoted(value)}" if re.search(r"\s", value) and value[:1] not in "\"'[" else given
 
 
 def run_training(arguments: argparse.Namespace, train: Any) -> int:

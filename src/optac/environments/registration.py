@@ -14,7 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from optac.errors import InvalidInput, OptacError, unknown_name
 from optac.registry import imported
 from optac.settings import assignments
-from optac.words import parted, plain
+from optac.words import parted, plain, quoted
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _quoted(text: str) -> str:
     """Text as it is, in quotes where it would else be parted or read as something else."""
     if plain(text) == text and not re.search(r"[\s'\"]|^\[", text):
         return text
-    return f"'{text}'" if '"' in text else f'"{text}"'
+    return quoted(text)
 
 
 def _text(value: Any) -> str:

@@ -16,7 +16,6 @@ from optac.registry import add_paths, entries, find, ours
 from optac.runs.kinds import KINDS
 from optac.runs.training_config import training_config, training_id
 from optac.settings import assignments, read
-from optac.words import parted
 
 Settings = dict[str, Any]
 
@@ -133,7 +132,7 @@ def _solving_runs(axes: Settings, settings: Settings) -> Iterator[SweptRun]:
     for algorithm in algorithms:
         find("algorithm", algorithm)
     for words in problems:
-        name, *parameters = [words] if words.endswith(".npz") else parted(words)
+        name, *parameters = [words] if words.endswith(".npz") else words.split() or [""]
         chosen: Settings = {"problem": name, "parameters": assignments(parameters, "parameter"), **budget}
         problem = problem_of(SolveConfig(**chosen))
         for seed, algorithm in itertools.product(seeds, algorithms):
